@@ -315,6 +315,7 @@ def test_a_commit_that_raises_a_figure_says_what_it_buys(
             {
                 "start of crawl: pydantic models",
                 "start of crawl: dataclasses",
+                "start of crawl: methods of dataclasses",
                 "start of crawl: regular expressions",
             },
         ),

@@ -13,11 +13,11 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import SourceKind

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.system.plugins import VERBS, PluginError
 
 PLUGIN_VERB = "ultracrawl.cli.plugin_verb"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ultracrawl.content.directives import parse_directives
@@ -17,6 +16,7 @@ from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.limits import DEFAULT_LIMITS, LARGE_PAGE_BYTES, LINKS_CUT, PageLimits, join_reasons
 from ultracrawl.content.mime import type_matches
 from ultracrawl.content.text import parse_text
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
 

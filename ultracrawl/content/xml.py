@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from html.entities import html5
 from typing import Protocol
 from urllib.parse import urljoin
 from xml.parsers import expat
 
 from ultracrawl.content.charset.decoding import find_charset
+from ultracrawl.dataclass import dataclass, field
 
 _DECLARATION = re.compile(r"<\?xml[^<>]*\?>")
 _AMPERSAND = re.compile(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 from urllib.parse import quote
 
+from ultracrawl.dataclass import asdict, dataclass, field
 from ultracrawl.index.budget import SearchBudget, SearchLimit
 from ultracrawl.index.filters import Filter
 from ultracrawl.model import AttributeValue

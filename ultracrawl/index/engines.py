@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import AdvisedError, MissingExtraError, UserError
 from ultracrawl.index.engine import ComparesVersions, IndexEngine, Json, OpenEngine
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute

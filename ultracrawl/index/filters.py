@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ultracrawl import __version__
+from ultracrawl.dataclass import dataclass
 from ultracrawl.index.searchable_project import SearchableProject
 from ultracrawl.model import Finding
 from ultracrawl.settings.locations import ADHOC_FILE, scrapy_settings

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
+from ultracrawl.dataclass import asdict, dataclass, field, replace
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import Json, RankingWeights
 from ultracrawl.index.engines import IndexConfig

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, Hit, SearchBudget, SearchQuery, SearchResult
 from ultracrawl.index.engine import NO_WORDS, Completion, HasCommits

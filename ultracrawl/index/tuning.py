@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import RankingWeights, SearchQuery
 from ultracrawl.index.query.synonyms import Synonyms, synonym_table

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.model.status import http_status_text
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model.page import Section
 
 AttributeValue = str | float | datetime

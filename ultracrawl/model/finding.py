@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
+
+from ultracrawl.dataclass import dataclass, field
 
 
 class LinkKind(StrEnum):

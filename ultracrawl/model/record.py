@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.model.dates import iso
 from ultracrawl.model.outcome import UrlOutcome

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+from ultracrawl.dataclass import dataclass, field, fields
 from ultracrawl.model.finding import DefinitionError
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.status import StatusCode

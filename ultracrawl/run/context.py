@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.run.hooks import Feature
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from ultracrawl.dataclass import dataclass
 
 if TYPE_CHECKING:
     from scrapy import Request

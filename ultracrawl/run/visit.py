@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.run.results import (
     NOT_FETCHED,
     NOT_READ,

@@ -7,9 +7,9 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import islice
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import StateError, UserError, WorkError
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors

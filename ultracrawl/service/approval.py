@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.record_changes import restored

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.service.approval import approval_of
 from ultracrawl.sources import DataSource, Project, compile_source

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.destination_queue import PROBLEM_FILE
 from ultracrawl.index.writing.destination_queues import queue_folder

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.placement.held_changes import HeldChanges

@@ -12,13 +12,13 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from typing import Protocol
 
 from pydantic import TypeAdapter
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Finding, RunReport, ScheduleStatus
 from ultracrawl.sources import DataSource

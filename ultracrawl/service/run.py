@@ -9,13 +9,13 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import StateError, UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.run import RunningCrawl, parts_of, running_crawl

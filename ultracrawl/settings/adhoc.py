@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -12,6 +11,7 @@ from urllib.parse import urljoin
 import yaml
 from pydantic import ValidationError
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, path_of, site_of
 from ultracrawl.settings.locations import ADHOC_FILE, with_location

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import yaml
 from pydantic import Field
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.loading.findings import FindingCollector

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.sources.definition import WEB, DataSource, SourceEntry
 from ultracrawl.sources.mistakes import closest_match

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.boundary.expressions import check_expression
 from ultracrawl.rules.boundary.masks import parse_mask
 from ultracrawl.rules.boundary.matcher import MASK_KINDS

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.model import Finding
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions

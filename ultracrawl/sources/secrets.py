@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.rules.access.cipher import MARK, PasswordCipher
 from ultracrawl.sources.mistakes import mistake

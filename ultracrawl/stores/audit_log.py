@@ -10,10 +10,10 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import WorkError
 from ultracrawl.model.dates import as_text
 from ultracrawl.sources import Project

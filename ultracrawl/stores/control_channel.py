@@ -7,9 +7,9 @@ import os
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
+from ultracrawl.dataclass import asdict, dataclass, replace
 from ultracrawl.errors import StateError
 from ultracrawl.stores.port.notes import Notes, always
 from ultracrawl.system.process_name import machine_name, process_name

@@ -7,9 +7,9 @@ import os
 import secrets
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import StateError
 from ultracrawl.stores.port.notes import Notes
 from ultracrawl.system.process_name import machine_name, process_name

@@ -6,9 +6,9 @@ import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 
+from ultracrawl.dataclass import asdict, dataclass, field, replace
 from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import host_of, site_of
 from ultracrawl.stores.port.notes import Notes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.errors import StateError
 from ultracrawl.stores.port.notes import Notes
 

@@ -11,13 +11,13 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl import __version__
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import AdvisedError, UserError
 
 if TYPE_CHECKING:

@@ -17,6 +17,14 @@ import given_to_c
 _TREE = os.path.join(os.environ.get("CALLS_TREE", ""), "")
 _PACKAGE = os.path.join(_TREE, "ultracrawl", "")
 _IN_C = ("~", given_to_c.__file__)
+_MADE = {
+    ("_model_construction.py", "__new__"): "pydantic models",
+    ("dataclasses.py", "_process_class"): "dataclasses",
+    ("dataclasses.py", "_create_fn"): "methods of dataclasses",
+    ("dataclass.py", "_compiled"): "methods of dataclasses",
+    ("_compiler.py", "compile"): "regular expressions",
+}
+"""What functions make that a start should make little of, by their file and name."""
 _profile = cProfile.Profile()
 
 
@@ -24,19 +32,15 @@ def _write() -> None:
     _profile.disable()
     functions: dict[str, int] = {}
     in_c: dict[str, int] = {}
-    made = {"pydantic models": 0, "dataclasses": 0, "regular expressions": 0}
+    made = dict.fromkeys(_MADE.values(), 0)
     for (file, _, name), (_, calls, _, _, callers) in pstats.Stats(_profile).stats.items():
         if file in _IN_C:
             for (caller, _, function), counts in callers.items():
                 place = _place(caller)
                 if place and function != "<module>":
                     in_c[place] = in_c.get(place, 0) + counts[1]
-        elif name == "__new__" and file.endswith("/_model_construction.py"):
-            made["pydantic models"] += calls
-        elif name == "_process_class" and file.endswith("/dataclasses.py"):
-            made["dataclasses"] += calls
-        elif name == "compile" and file.endswith("/re/_compiler.py"):
-            made["regular expressions"] += calls
+        elif kind := _MADE.get((os.path.basename(file), name)):
+            made[kind] += calls
         elif name != "<module>" and (place := _place(file)):
             functions[place] = functions.get(place, 0) + calls
     seen = {

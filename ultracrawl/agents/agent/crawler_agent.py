@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime
 from pathlib import Path
 from typing import ClassVar, TypeAlias, TypeVar
 
+from ultracrawl.dataclass import KW_ONLY, dataclass, field
 from ultracrawl.errors import WorkError
 
 T = TypeVar("T")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
+
+from ultracrawl.dataclass import dataclass
 
 _FORMAT = 1
 _COLUMNS = 7

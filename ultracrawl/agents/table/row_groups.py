@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import sqlalchemy as sa
@@ -11,6 +10,7 @@ from sqlalchemy.engine import Connection
 
 from ultracrawl.agents.port import LeftOut
 from ultracrawl.agents.table.shape import Relation, RowKeys, key_text, type_ranks, untyped_parameter
+from ultracrawl.dataclass import dataclass
 
 T = TypeVar("T")
 Key = tuple[str, ...]

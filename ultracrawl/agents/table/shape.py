@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import cache, partial
@@ -18,6 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from sqlalchemy.sql import quoted_name
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.model.status import StatusCode, status_text
 from ultracrawl.sources.mistakes import suggestion

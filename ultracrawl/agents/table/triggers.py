@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from ultracrawl.agents.table.change_log import FRESH_MARK, MARK_COLUMN, key_colu
 from ultracrawl.agents.table.database import Database, database_url
 from ultracrawl.agents.table.section import TableSection
 from ultracrawl.agents.table.shape import table_clause
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.sources.secrets import SecretReader
 

@@ -6,13 +6,13 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 import click
 
 from ultracrawl.cli.terminal import rough_time
+from ultracrawl.dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from ultracrawl.run import RunningCrawl

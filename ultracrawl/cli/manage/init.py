@@ -6,7 +6,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from ultracrawl.cli.mistakes import Mistake, is_path, with_scheme
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.scope_options import scope_options
 from ultracrawl.cli.terminal import escape_controls, print_line
+from ultracrawl.dataclass import asdict, dataclass, replace
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.engines import check_engine
 from ultracrawl.run.rendering.browser import what_rendering_lacks

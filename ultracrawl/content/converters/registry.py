@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 from ultracrawl import __version__
 from ultracrawl.content.mime import ARCHIVES
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.system.plugins import CONVERTERS as GROUP
 from ultracrawl.system.plugins import Plugin, duplicate_error

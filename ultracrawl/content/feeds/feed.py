@@ -9,13 +9,13 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import declared_type
 from ultracrawl.content.xml import XmlElement, XmlRefusedError, joined, read_tree
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model.dates import read_lastmod
 
 FEED_TYPES = frozenset(

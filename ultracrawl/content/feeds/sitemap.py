@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from ultracrawl.content.charset.decoding import decode, find_charset
 from ultracrawl.content.xml import XmlRefusedError, joined, read_xml
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model.dates import NO_LASTMOD, LastMod, read_lastmod
 from ultracrawl.system.nouns import counted
 

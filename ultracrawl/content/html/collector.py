@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from selectolax.lexbor import LexborNode
 from ultracrawl.content.charset.urls import with_query_in
 from ultracrawl.content.html.tags import EDGE
 from ultracrawl.content.limits import PageLimits
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model.page import Link, LinkKind
 
 MOST_SECTIONS = 2000

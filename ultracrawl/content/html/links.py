@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ada_url import join_url
@@ -14,6 +13,7 @@ from ultracrawl.content.charset.urls import with_query_in
 from ultracrawl.content.html.collector import PageCollector, as_written, declared_base
 from ultracrawl.content.html.jsonld import jsonld_addresses
 from ultracrawl.content.html.tags import EDGE, FIRST_OWN_NUMBER, tag_number
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model.page import Link, LinkKind
 
 Reader = Callable[[PageCollector, LexborNode], None]

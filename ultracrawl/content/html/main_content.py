@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
@@ -12,6 +11,7 @@ from ultracrawl.content.html.collector import PageCollector, Region, Span, subtr
 from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.tags import tag_number
 from ultracrawl.content.scanning import compile_for_bodies
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model.page import PERMALINKS, SECTION_LEVELS
 
 HINT = (

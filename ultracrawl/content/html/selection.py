@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+from ultracrawl.dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from lxml.etree import XPath

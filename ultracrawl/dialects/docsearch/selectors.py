@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from ultracrawl.content.html.selection import SelectorError, css_pick, xpath_pick
+from ultracrawl.dataclass import dataclass
 from ultracrawl.dialects.docsearch.notes import Notes
 from ultracrawl.dialects.docsearch.start_urls import DEFAULT_SELECTORS
 from ultracrawl.dialects.docsearch.xpath import css_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import cast
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.dialects.docsearch.notes import Notes
 from ultracrawl.sources.reading.tree import Data, OptionPath
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.dialects.fast_xml.values import Setting
 from ultracrawl.sources import Place
 

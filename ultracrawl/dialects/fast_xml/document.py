@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from ultracrawl.content.xml import XmlBrokenError, XmlRefusedError, guarded_parser, parse
+from ultracrawl.dataclass import dataclass, field
 
 MAX_DEPTH = 32
 """Maximum nesting of elements; a configuration needs about eight."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.dialects.fast_xml.values import Setting
 from ultracrawl.sources import Data, OptionPath, Place
 

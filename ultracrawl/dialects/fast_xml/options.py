@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Literal
 
 import yaml
+
+from ultracrawl.dataclass import dataclass, replace
 
 Kind = Literal["boolean", "string", "integer", "real", "list-string"]
 Value = bool | int | float | str | tuple[str, ...] | None

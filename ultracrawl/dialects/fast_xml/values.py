@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.options import OptionSpec, Value
 from ultracrawl.sources import Place

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.resources import files
 from typing import Any, Literal
 
 import yaml
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.filters.resource import LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import PROTOCOLS
 from ultracrawl.sources.filter_files.layout import ALL_WORDS, BLOCKS, split_start, split_url

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from pydantic import ValidationError
 
 from ultracrawl import __version__
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.dialects.portal_robot.access import (
     authentication,
     ftp,

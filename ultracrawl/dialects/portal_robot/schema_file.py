@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.rules.filters.function import SWITCHES

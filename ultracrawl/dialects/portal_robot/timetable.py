@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import AdvisedError
 from ultracrawl.rules.schedules.times import LOCAL_ZONE, CalendarTimes
 

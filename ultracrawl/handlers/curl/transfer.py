@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pycurl
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.handlers.curl.easy import EasyTransfer
 from ultracrawl.handlers.curl.wire import (
     Option,

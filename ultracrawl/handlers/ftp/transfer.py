@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import socket
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pycurl
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.handlers.curl.easy import EasyTransfer
 
 if TYPE_CHECKING:

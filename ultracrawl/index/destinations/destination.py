@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Protocol
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import UNLIMITED, Change, ComparesVersions, IndexEngine, Json, Lease
 from ultracrawl.index.engines import IndexConfig

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import cast
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.index.destinations.destination import Destination, OpenDestination
 from ultracrawl.index.engine import Json
 from ultracrawl.system.plugins import DESTINATIONS

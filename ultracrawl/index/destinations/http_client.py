@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import cast
 from urllib.parse import urlsplit
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.destinations.http_post import Poster, PostError, Response
 from ultracrawl.index.engine import Json

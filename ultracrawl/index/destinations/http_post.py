@@ -6,10 +6,10 @@ import math
 import socket
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import pycurl
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.frontier.politeness.retry_after import retry_after

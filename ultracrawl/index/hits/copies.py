@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.index.engine import IndexDocument, SearchQuery
 from ultracrawl.index.hits.passages import (
     ALIKE,

@@ -12,10 +12,10 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import IndexStoreError, UserError
 from ultracrawl.index.engine import Json
 from ultracrawl.index.opensearch.fields import MAPPING_VERSION, MARK, attributes_of, mapping, marks, settings

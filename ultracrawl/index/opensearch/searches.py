@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.engine import Json, SearchQuery, SearchResult

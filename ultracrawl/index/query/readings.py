@@ -7,9 +7,9 @@ words most are. Looser readings are tried in order while nothing is found, for a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.index.engine import Reading
 from ultracrawl.index.query.scoring import HEADINGS, MAX_VERBATIM_FACTOR, STOP_WORD_FACTOR, VERBATIM_FACTOR
 from ultracrawl.index.query.tree import (

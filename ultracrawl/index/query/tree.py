@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
+
+from ultracrawl.dataclass import dataclass
 
 Bound = str | float | datetime
 

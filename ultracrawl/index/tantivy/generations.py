@@ -11,12 +11,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from tantivy import Index, Query, Searcher, TextAnalyzerBuilder, Tokenizer
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.tantivy.fields import new_schema

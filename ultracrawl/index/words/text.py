@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from urllib.parse import unquote, urlsplit
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.words.analysis import replace_surrogates, tokenise_and_fold, words
 from ultracrawl.index.words.identifiers import identifier_terms

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.index.changes import batches, with_anchors
 from ultracrawl.index.destinations import Batch, Destination
 from ultracrawl.index.engine import Change, IndexDocument, NewAnchors

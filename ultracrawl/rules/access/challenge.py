@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+from ultracrawl.dataclass import dataclass, field
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - a pattern, no password
 _PARAMETER = re.compile(rf'({_TOKEN})\s*=\s*("(?:[^"\\]|\\.)*"|{_TOKEN})', re.DOTALL)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.access.challenge import Challenge
 from ultracrawl.rules.access.digest import best_digest
 from ultracrawl.rules.access.prefix import UrlPrefix

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
 from urllib.parse import urlencode, urljoin
 
 from lxml import etree, html
@@ -11,6 +10,7 @@ from lxml import etree, html
 from ultracrawl.content.charset.encodings import codec_of
 from ultracrawl.content.charset.urls import has_own_letters, with_query_in
 from ultracrawl.content.html.collector import declared_base
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.urls.canonical import UrlPolicy, split
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.urls.canonical import DEFAULT_PORTS, UrlPolicy, split
 
 _FORM = UrlPolicy(max_length=65_536)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+
+from ultracrawl.dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

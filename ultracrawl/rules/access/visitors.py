@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from enum import Enum
 from hashlib import blake2b
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import joined
 from ultracrawl.rules.walls import UNSEEN

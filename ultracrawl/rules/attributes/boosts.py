@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from ultracrawl.dataclass import dataclass, field
 
 MOST_BOOST = 1000.0
 """The largest factor of a score."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import Document
 from ultracrawl.rules.urls.canonical import host_of
 

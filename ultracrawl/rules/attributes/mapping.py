@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ultracrawl.content.languages import language_tag
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.rules.attributes.making import MadeValue, with_made
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, SearchAttribute, field_value

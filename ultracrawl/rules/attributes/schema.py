@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import AttributeValue
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary.masks import IpAddress, parse_address
 from ultracrawl.rules.boundary.rules import RuleError

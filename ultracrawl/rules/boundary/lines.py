@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.boundary.matcher import URI_KINDS, check_rule
 from ultracrawl.rules.boundary.rules import Action, DomainRule, Kind, RuleError, UriRule
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.boundary.rules import RuleError
 
 IpAddress = IPv4Address | IPv6Address

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.rules.boundary.expressions import (
     SlowExpression,
     check_expression,

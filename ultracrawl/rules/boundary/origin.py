@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, by_action
 from ultracrawl.rules.boundary.paths import HostPaths, PathTable, PortTable
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules

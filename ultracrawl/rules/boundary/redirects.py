@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import Decision, LinkKind, StatusCode
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary.boundary import Boundary

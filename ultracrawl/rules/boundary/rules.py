@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 
 ANY_HOST = "*"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import Decision
 from ultracrawl.model.candidate import Candidate, Stage, TrapCounts
 from ultracrawl.rules.boundary.boundary import Boundary

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import Page
 from ultracrawl.rules.access.readers import is_typed
 

@@ -7,10 +7,10 @@ numbers, identifiers, and the words of the URL.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.duplicates.marks import (
     SKETCH_SIZE,
     WITHOUT_WORDS,

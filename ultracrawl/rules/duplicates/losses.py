@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.duplicates.likeness import Look, Version
 from ultracrawl.rules.duplicates.marks import SKETCH_SIZE, Marks, read_sketch

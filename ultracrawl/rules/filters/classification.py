@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.filters.functions.sources import CLASSIFICATION
 from ultracrawl.rules.filters.matching import Match, Test
 from ultracrawl.rules.filters.resource import View, source_name

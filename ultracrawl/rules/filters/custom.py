@@ -17,10 +17,10 @@ A function may declare its name, phases and parameters, which are checked when d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TypeVar
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.filters.function import (
     ANYTHING,
     FilterHandle,

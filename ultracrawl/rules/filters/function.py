@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
@@ -11,6 +10,7 @@ from typing import Never, Protocol
 
 import re2
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import AdvisedError
 from ultracrawl.model import Decision
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase

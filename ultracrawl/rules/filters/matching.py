@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 import re2
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.boundary.rules import PatternError
 from ultracrawl.rules.filters.function import FilterError

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.filters.function import (
     ANYTHING,
     SWITCHES,

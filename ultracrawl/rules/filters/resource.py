@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
@@ -12,6 +11,7 @@ from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.rendered import merge_rendered
 from ultracrawl.content.limits import DEFAULT_LIMITS, PageLimits
 from ultracrawl.content.mime import sniff_type
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, LinkKind, Page
 
 UNKNOWN = "unknown"

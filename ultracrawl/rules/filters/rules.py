@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary.matcher import normalise_host
 from ultracrawl.rules.filters.matching import Match, Test, any_of

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model.cause import NO_CAUSE, Cause
 from ultracrawl.rules.filters.resource import Resource, View
 

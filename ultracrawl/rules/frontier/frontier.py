@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.frontier.entries import WaitingEntries
 from ultracrawl.rules.frontier.levels import LevelSelector
 from ultracrawl.rules.frontier.order import NO_WAIT, Order

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, UriTable, no_addresses
 from ultracrawl.rules.frontier.levels import clamp_level
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, host_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.frontier.ready_queue import ReadyQueue

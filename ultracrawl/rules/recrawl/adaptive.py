@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from heapq import heappush, heappushpop
 from math import ceil, exp, expm1, inf, log
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.urls.canonical import path_of
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from ultracrawl.dataclass import dataclass, replace
 
 MAX_DELAY = 120.0
 """Seconds by which a run may begin after it was due and count as in time."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import AdvisedError
 
 NET, TIMEOUT, INTERNAL = "net", "ttl", "int"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from ultracrawl.dataclass import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

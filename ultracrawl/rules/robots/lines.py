@@ -6,7 +6,8 @@ import codecs
 import html
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from ultracrawl.dataclass import dataclass, field
 
 PARSED_BYTES = 500 * 1024
 """Maximum number of bytes parsed; RFC 9309 section 2.5 requires at least this."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.dates import parse_http_date
 from ultracrawl.model.page import RobotsDirectives

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.robots.rules import RobotsRules
 
 MAX_REDIRECTS = 5

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import isfinite
 
 from protego import Protego
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import Decision
 from ultracrawl.rules.robots.lines import (
     RobotsLine,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import Protocol
 
 from cronsim import CronSim, CronSimError
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import AdvisedError
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

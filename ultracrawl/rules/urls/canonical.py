@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, NamedTuple, Protocol
 
@@ -13,6 +12,7 @@ import ada_url
 from ada_url import join_url, normalize_url
 from xxhash import xxh3_64_intdigest
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.model import Decision
 from ultracrawl.rules.urls.normalise import NO_STEPS, Normaliser
 

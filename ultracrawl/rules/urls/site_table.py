@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Generic, Never, TypeVar
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.urls.canonical import DEFAULT_PORTS, UrlPolicy
 
 V_co = TypeVar("V_co", covariant=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -16,6 +15,7 @@ from scrapy.http import TextResponse
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.gz import gunzip
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.errors import StateError, WorkError
 from ultracrawl.rules.access.visitors import Likeness, VisitorPage
 from ultracrawl.run.transport.headers import header_of, url_in_header

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.rules.robots.lines import PARSED_BYTES
 from ultracrawl.rules.robots.policy import RETRY_INTERVAL, TOO_MANY_REQUESTS, origin_of
 from ultracrawl.rules.robots.rules import RobotsRules

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import UserError
 from ultracrawl.model import NO_CAUSE, Cause, Finding, Page
 from ultracrawl.model.finding import refuse_fatal

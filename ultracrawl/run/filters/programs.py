@@ -8,8 +8,9 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from ultracrawl.dataclass import dataclass
 
 GATHERER = "lib/gatherer"
 MAX_KEPT_OUTPUT = 4_000

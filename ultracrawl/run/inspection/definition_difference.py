@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import Decision, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.filters.source_filters import filtering_of, with_filters

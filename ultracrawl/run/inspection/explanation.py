@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import Decision, UrlRecord
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import UrlRewriter

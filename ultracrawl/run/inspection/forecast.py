@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.model.cause import RECHECKED_REMOVALS

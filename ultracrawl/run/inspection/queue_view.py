@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.model.dates import iso
 from ultracrawl.rules.recrawl.adaptive import ScoreParts
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode

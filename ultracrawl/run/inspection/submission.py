@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import Decision
 from ultracrawl.rules.urls.canonical import site_of, url_key

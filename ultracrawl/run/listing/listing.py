@@ -8,12 +8,12 @@ import logging
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
 from ultracrawl.agents.port import Batch, Complete, Entry, LeftOut, Listed, Lister, Partial
+from ultracrawl.dataclass import asdict, dataclass, field, replace
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators

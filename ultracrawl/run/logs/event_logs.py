@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
+from ultracrawl.dataclass import dataclass, fields
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import CauseCode, StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED

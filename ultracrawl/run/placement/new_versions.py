@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from ultracrawl.dataclass import dataclass, fields, replace
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import pack_document, unpack_document
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.rules.recrawl.orphans import provable_orphans
 from ultracrawl.rules.urls.canonical import url_key

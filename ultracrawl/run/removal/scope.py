@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, replace
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.model import (
     Cause,
     CauseCode,

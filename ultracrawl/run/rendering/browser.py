@@ -8,10 +8,10 @@ import os
 import shutil
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import AdvisedError, MissingExtraError, MissingProgramError
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.run.rendering.memory_watch import MemoryWatch

@@ -9,9 +9,9 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.rules.robots.policy import TOO_MANY_REQUESTS, origin_of
 from ultracrawl.run.rendering.injected_scripts import (
     LONGEST_TIMER,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.run.rendering.open_page import PartRequest
 from ultracrawl.run.transport.headers import values_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, url_key
 from ultracrawl.settings.adhoc import sites_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict, dataclass
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.run.source_data.documents import remove_documents
 from ultracrawl.run.source_data.places import delete_places, require_idle
 from ultracrawl.run.source_data.renaming import finish_rename

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import asdict, dataclass
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.run.source_data.documents import rename_documents
 from ultracrawl.run.source_data.places import rename_places, require_idle

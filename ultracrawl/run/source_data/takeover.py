@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.rules import Action, Kind
 from ultracrawl.run.source_data.left_over import heir_of, heirs_of, left_over_sources

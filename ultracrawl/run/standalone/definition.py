@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, ref
@@ -13,6 +12,7 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.utils.spider import DefaultSpider
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.run.control.refusal import REFUSED, close_as_failed
 from ultracrawl.settings.locations import ENVIRONMENT, data_folder

@@ -7,7 +7,6 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from scrapy import Request
@@ -16,6 +15,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.httpobj import urlparse_cached
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.robots.policy import MAX_REDIRECTS, RobotsPolicy, origin_of
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 from typing import Any
 
 import yaml
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import UrlRecord
 from ultracrawl.sources.reading.tree import Data, OptionPath
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.candidates.rules import CandidateRules

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import IndexStoreError, StateError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.writing.cache import DocumentCache, IsStale

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.access.readers import group_principals, is_typed, user_reader
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.sources.sections.sign_in import ProxySignIn, SignInSection

@@ -8,11 +8,11 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass, replace
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.sign_in import SessionLimits
 from ultracrawl.system.files import replace_file

@@ -8,12 +8,12 @@ import math
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass, replace
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import as_text, iso
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role

@@ -7,10 +7,10 @@ import secrets
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass, field, replace
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.access.passwords import check_password, hash_password

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.index import Hit
 from ultracrawl.index.searchable_project import SearchableProject

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.model.dates import iso
 from ultracrawl.service.answers.checking import AnswerCheck
 from ultracrawl.sources import Project

@@ -6,7 +6,6 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from anyio import to_thread
@@ -14,6 +13,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.responses import PlainTextResponse, Response
 
 from ultracrawl import __version__
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.service.access.accounts import Accounts

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fastapi import HTTPException, Request
@@ -13,6 +12,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.attributes.schema import named
 from ultracrawl.service.access.failed_logins import network_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from anyio import CapacityLimiter
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import NotFoundError
 from ultracrawl.service.access.accounts import Accounts
 from ultracrawl.service.api.middleware.cookies import Cookies

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ultracrawl import __version__
+from ultracrawl.dataclass import asdict, dataclass, field
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Project
 from ultracrawl.sources.writing import definition_text

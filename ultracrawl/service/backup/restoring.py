@@ -8,13 +8,13 @@ import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from gzip import BadGzipFile
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import IndexForeignError, IndexStoreError, MissingExtraError, UserError
 from ultracrawl.index.engine import RefusesCode
 from ultracrawl.index.engines import open_index

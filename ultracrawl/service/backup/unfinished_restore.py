@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.service.backup.manifest import Manifest
 
 SUFFIX = ".restoring"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import NotFoundError, UserError
 from ultracrawl.model import DefinitionError
 from ultracrawl.sources import Project

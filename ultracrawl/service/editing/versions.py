@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.errors import NotFoundError
 from ultracrawl.service.access.row_file import RowFile
 from ultracrawl.sources import Project

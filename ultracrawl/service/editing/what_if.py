@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import time
-from dataclasses import dataclass, field
 from typing import Any
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import Finding
 from ultracrawl.model.dates import iso

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import StateError
 from ultracrawl.model.dates import parse_w3c_date
 from ultracrawl.service.control import readable_status

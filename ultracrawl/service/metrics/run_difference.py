@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import NotFoundError
 from ultracrawl.service.metrics.run_history import RunNumbers, run_numbers
 from ultracrawl.sources import Project

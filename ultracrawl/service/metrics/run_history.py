@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import iso
 from ultracrawl.stores import RunMark

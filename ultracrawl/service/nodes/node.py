@@ -8,10 +8,10 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 from uuid import uuid4
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.errors import StateError
 from ultracrawl.service.nodes.deliveries import Deliveries
 from ultracrawl.service.nodes.node_facts import age_of, differing_files, facts_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.model.dates import as_text
 from ultracrawl.sources.sections.notices import NoticeKind
 

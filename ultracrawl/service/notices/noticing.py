@@ -7,8 +7,8 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.service.answers.watching import AnswerWatch
 from ultracrawl.service.notices.channels import Channel, open_channels

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.service.orders import SourcePhase, SourceState
 
 if TYPE_CHECKING:

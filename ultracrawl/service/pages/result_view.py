@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from html import unescape
 from typing import Any
@@ -14,6 +13,7 @@ from babel import UnknownLocaleError
 from babel.core import Locale
 from markupsafe import Markup, escape
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.index.hits.highlighting import collapse_controls
 from ultracrawl.rules.attributes.schema import value_text
 from ultracrawl.rules.urls.shown import harmless

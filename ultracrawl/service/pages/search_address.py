@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Self
 
 from fastapi import Request
 from starlette.exceptions import HTTPException
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.service.pages.languages import languages
 
 PAGE_SIZE = 10

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -12,6 +11,8 @@ from types import MappingProxyType
 
 from starlette.requests import Request
 from starlette.responses import Response
+
+from ultracrawl.dataclass import dataclass
 
 MEDIA_TYPES = MappingProxyType(
     {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from email.message import EmailMessage
 from functools import partial
 from itertools import islice
@@ -21,6 +20,7 @@ from ultracrawl.content.charset.decoding import decode
 from ultracrawl.content.messages import beginning_of, header_of, parts_of, read_message
 from ultracrawl.content.mime import effective_type
 from ultracrawl.content.reader import MARKUP_TYPES, PageHeaders, PageReader
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import WorkError
 from ultracrawl.index.hits.highlighting import collapse_controls
 from ultracrawl.model import Page

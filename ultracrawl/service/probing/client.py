@@ -9,7 +9,6 @@ import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.boundary.addresses import AddressPolicy

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.urls.canonical import host_of, path_of
 from ultracrawl.run.rendering.browser import what_rendering_lacks
 from ultracrawl.service.probing.generators import Generator

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from ultracrawl.dataclass import dataclass
 
 MAX_NAME = 60
 """Characters of the name of an unknown generator that are shown."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
 from ultracrawl.content.feeds.sitemap import Sitemap, SitemapKind, parse_sitemap
+from ultracrawl.dataclass import dataclass
 from ultracrawl.service.probing.client import MAX_BODY_BYTES, ProbeResponse
 from ultracrawl.service.probing.visitor import Visitor
 from ultracrawl.system.nouns import counted

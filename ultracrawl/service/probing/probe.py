@@ -5,13 +5,13 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from hashlib import sha256
 from urllib.parse import urlsplit
 
 from dns.exception import DNSException
 from dns.resolver import NXDOMAIN, NoAnswer, Resolver
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import Cause, CauseCode
 from ultracrawl.model.advice import advice_for
 from ultracrawl.rules.robots.rules import RobotsRules

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import effective_type
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, Page
 from ultracrawl.model.advice import with_advice

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import Cause, CauseCode
 from ultracrawl.rules.robots.policy import MAX_REDIRECTS, RobotsPolicy, origin_of
 from ultracrawl.rules.robots.rules import RobotsRules

@@ -6,10 +6,10 @@ import asyncio
 import multiprocessing
 import time
 from contextlib import closing
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress
 from ultracrawl.service.schedules.plans import Plan, ScheduleTiming, plans_of

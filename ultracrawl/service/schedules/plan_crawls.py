@@ -6,9 +6,9 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from enum import Enum
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.rules.schedules.status import ScheduleEvent

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.rules.recrawl.cycle import CycleRule
 from ultracrawl.rules.schedules.times import ScheduleTimes

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import StateError
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.model.dates import as_text

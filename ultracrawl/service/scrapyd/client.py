@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from http.client import HTTPException
 from typing import Any
@@ -11,6 +10,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.credentials import basic_answer
 from ultracrawl.service.json_client import JsonClient

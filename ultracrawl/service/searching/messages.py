@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.service.searching.orders import Order
 from ultracrawl.sources import Project
 from ultracrawl.sources.reading.locations import Version

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.index.hits.document_cache import DOCUMENT_CACHE_BYTES
 
 

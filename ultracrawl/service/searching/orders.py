@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import WorkError
 from ultracrawl.index.filters import Filter
 

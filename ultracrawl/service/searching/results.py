@@ -7,8 +7,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.engine import HasCommits, IndexEngine
 from ultracrawl.index.project_index import open_index

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self
+
+from ultracrawl.dataclass import dataclass, field
 
 MAX_QUERIES = 5000
 """Different queries of one origin that are counted in a day; further ones count in the totals only."""

@@ -10,10 +10,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import WorkError
 from ultracrawl.service.access.requester import Requester, RequesterKind
 from ultracrawl.service.statistics.counts import LAST_POSITION, PAGE, DayCounts, QueryCounts

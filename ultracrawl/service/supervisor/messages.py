@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.service.orders import CrawlOrder
 from ultracrawl.sources import Catalog, DataSource, Project
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.service.control import readable_status, steer
 from ultracrawl.service.nodes.bound_launcher import BoundLauncher
 from ultracrawl.service.orders import Clock, CompletingLauncher, EventStream, WallClock

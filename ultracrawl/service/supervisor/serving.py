@@ -9,11 +9,11 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import MissingExtraError, WorkError
 from ultracrawl.service.access.users import UserStore
 from ultracrawl.service.notices.noticing import Noticing

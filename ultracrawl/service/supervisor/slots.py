@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.service.metrics.machine import available_bytes
 
 if TYPE_CHECKING:

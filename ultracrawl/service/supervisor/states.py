@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.service.control import readable_status
 from ultracrawl.service.orders import CrawlEnd, CrawlProgress, SourcePhase, SourceState
 from ultracrawl.service.supervisor.pool import PooledCrawl

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.urls.canonical import host_of, path_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader

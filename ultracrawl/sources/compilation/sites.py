@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ultracrawl.content.reader import PageReader
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.boundary.redirects import RedirectPolicy
 from ultracrawl.rules.candidates.rules import SiteLimits, TrapLimits
 from ultracrawl.rules.frontier.politeness.pace import Pace

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 from ultracrawl.content.converters.registry import converter_table, missing
 from ultracrawl.content.reader import PageReader
+from ultracrawl.dataclass import dataclass, fields
 from ultracrawl.model import Cause, CauseCode, StatusCode
 from ultracrawl.rules.acceptance import Acceptance, Refusal
 from ultracrawl.rules.attributes.mapping import AttributeMap

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.editing.excerpt import SCHEDULES, Excerpt

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 import yaml
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.sources.editing.hidden_values import Span, hidden_spans, scalar_paths
 from ultracrawl.sources.loading.yaml_loader import is_single_source

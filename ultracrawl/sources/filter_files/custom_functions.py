@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import TypeVar
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError
 from ultracrawl.rules.filters.custom import marked_functions, own_function
 from ultracrawl.rules.filters.function import Function

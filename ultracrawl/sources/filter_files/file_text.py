@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.content.charset.decoding import find_charset
 from ultracrawl.content.charset.encodings import codec_of
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import Finding
 from ultracrawl.sources.reading.locations import track_file
 from ultracrawl.system.files import replace_file

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.rules.filters.function import Function, Robot
 from ultracrawl.rules.filters.phase import FilterKind, Phase
 from ultracrawl.rules.filters.program import FilterCompiler, FilterLine, FilterProgram

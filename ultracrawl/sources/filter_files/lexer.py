@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import Finding
 
 MAX_DIRECTIVE_LENGTH = 100_000

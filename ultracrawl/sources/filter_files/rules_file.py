@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from urllib.parse import urlsplit
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.rules.filters.classification import ClassificationRule
 from ultracrawl.rules.filters.function import SWITCHES, FilterError
 from ultracrawl.rules.filters.matching import By, Match

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.model.finding import fatal_of
 from ultracrawl.sources.project import Project

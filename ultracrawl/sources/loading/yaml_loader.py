@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import DefinitionError, Finding
 
 PROJECT_FILE = "ultracrawl.yaml"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from pydantic import ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.rules.boundary.lines import ParsedLines, parse_domain_lines, parse_uri_lines
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.mistakes import format_value
 from ultracrawl.sources.reading.locations import read_text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model.finding import FindingCode
 
 Data = dict[str, "Data"] | list["Data"] | str | int | float | bool | None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import yaml
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.reading.tree import Data, OptionPath, Place
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from operator import is_not
 from typing import Any, cast
 
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import Cause, UrlRecord
 from ultracrawl.stores.copying.place import StorePlace

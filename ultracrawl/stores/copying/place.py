@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Project
 from ultracrawl.stores.port.engine import NamedStoreEngine, StoreEngine

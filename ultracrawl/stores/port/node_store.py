@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleStore
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.recrawl.cycle import ON_DEMAND, CyclePlace, CycleRule
 
 Choose = Callable[[CyclePlace], Iterable[int]]

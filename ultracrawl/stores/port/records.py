@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.stores.port.queue import QueueEntry
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import ScheduleStatus
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.system.process_name import process_name
 
 

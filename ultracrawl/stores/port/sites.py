@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.recrawl.feed_links import FeedLink
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.stores.port.documents import DocumentPart
 from ultracrawl.stores.port.leases import KeptLease

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
 import psycopg
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import RECHECKED_REMOVALS
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode

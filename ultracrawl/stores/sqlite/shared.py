@@ -8,11 +8,11 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.stores.port.texts import storable, storable_row
 from ultracrawl.stores.shared.site_store import CLOCK, SqlSiteStore

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.agents.file.remote.locations import RemoteLocation
 from ultracrawl.agents.file.remote.section import ConnectionSection
+from ultracrawl.dataclass import dataclass
 from ultracrawl.sources.secrets import SecretReader
 
 _SETTLED_SECONDS = 2

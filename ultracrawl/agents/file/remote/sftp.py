@@ -8,7 +8,6 @@ import os
 import stat
 import sys
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +18,7 @@ from ultracrawl.agents.file.remote.connecting import Reconnecting
 from ultracrawl.agents.file.remote.loop_thread import LoopThread
 from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder, version_by_time
 from ultracrawl.agents.server_addresses import allowed_addresses
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.access.readers import NOBODY, group_reader, user_reader
 

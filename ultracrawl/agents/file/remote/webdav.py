@@ -6,7 +6,6 @@ import errno
 import math
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
 from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
@@ -17,6 +16,7 @@ from ultracrawl.agents.file.remote.connecting import Reconnecting
 from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFile, RemoteFolder, version_by_time
 from ultracrawl.agents.server_addresses import allowed_addresses
 from ultracrawl.content.xml import XmlRefusedError, read_xml
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model.dates import epoch, parse_http_date
 from ultracrawl.rules.attributes.values import whole_number

@@ -7,13 +7,13 @@ import mmap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.dialects.portal_robot.schema_file import FIELDS
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument

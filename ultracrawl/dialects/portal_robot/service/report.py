@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ultracrawl import __version__
 from ultracrawl.agents.file.section import FileSection
+from ultracrawl.dataclass import asdict, dataclass, field
 from ultracrawl.dialects.portal_robot.service.control import RobotState, robot_machine, robot_state
 from ultracrawl.index.project_index import count_documents
 from ultracrawl.model import UrlOutcome, UrlRecord

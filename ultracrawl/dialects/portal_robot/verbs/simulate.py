@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import click
 
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import print_line
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.dialects.portal_robot.verbs.files import filtered_source, starts_of_site
 from ultracrawl.errors import UserError
 from ultracrawl.model import Decision

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import re2
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.boundary.expressions import compile_pattern, expression_set
 from ultracrawl.rules.boundary.rules import PatternError, RuleError
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from logging import Logger
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Decision
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlPolicy

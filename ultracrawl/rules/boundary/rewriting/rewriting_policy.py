@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRules
 from ultracrawl.rules.urls.canonical import Canonical, UrlPolicy, host_of, on_site, site_of

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.frontier.politeness.clock import Clock
 
 MIN_BACKOFF_DELAY = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ultracrawl.dataclass import dataclass
 
 NEVER = float("-inf")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.rules.frontier.politeness.backoff import BackOff
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.windows import Week

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
+
+from ultracrawl.dataclass import dataclass
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 WEEK = 7 * 24 * 60

@@ -6,8 +6,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError, WorkError
 
 logger = logging.getLogger(__name__)

@@ -7,11 +7,12 @@ import threading
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from hashlib import sha256
 from hmac import compare_digest
 
 from itsdangerous import BadData, URLSafeTimedSerializer
+
+from ultracrawl.dataclass import asdict, dataclass
 
 ATTEMPT_LIFE = 600
 """Seconds for a log-in with a provider."""

@@ -11,7 +11,6 @@ import os
 import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote_plus, urlencode, urlsplit
 from urllib.request import Request
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import MissingExtraError, WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.service.access.oidc.attempts import Attempt

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from starlette.datastructures import MutableHeaders
@@ -10,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.service.access.logins import DEVICE_LIFE
 from ultracrawl.service.access.oidc.attempts import ATTEMPT_LIFE
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Size

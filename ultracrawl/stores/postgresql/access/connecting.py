@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 import psycopg
@@ -11,6 +10,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.string import StrBinaryDumper, StrDumper
 
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.stores.port.texts import storable_bytes
 from ultracrawl.stores.postgresql.access.arrays import ArrayDumper

@@ -7,9 +7,9 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import StateDamagedError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.stores.documents.response_bodies import pack_answer, translated_errors, unpack_answer

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import islice
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from ultracrawl.dataclass import dataclass
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.access.requester import Requester, Role
 from ultracrawl.service.access.sessions import Session

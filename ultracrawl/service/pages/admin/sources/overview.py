@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.model import Finding
 from ultracrawl.model.dates import iso, parse_w3c_date
 from ultracrawl.model.run import HELD_PROBLEMS
