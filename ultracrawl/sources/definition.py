@@ -1,10 +1,8 @@
 """`DataSource`: the options of one source. The docstrings of the fields are the user documentation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
@@ -156,7 +154,7 @@ class DataSource(SourceEntry):
         """Whether pages of any site are opened in a browser."""
         return bool(self.javascript.use) or any(one.javascript.use for one in self.sites.overrides.values())
 
-    def with_delay(self, delay: float) -> DataSource:
+    def with_delay(self, delay: float) -> Self:
         """Return the source with another delay for all sites, whatever `sites.overrides` says."""
         politeness = self.politeness.model_copy(update={"delay": delay})
         overrides = {

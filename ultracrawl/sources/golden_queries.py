@@ -1,7 +1,5 @@
 """Files of golden queries: queries with the pages that must be among their first hits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

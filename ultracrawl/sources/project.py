@@ -1,7 +1,5 @@
 """`Project`: the sources of a definition file, and the options they share (index, state, cache, search...)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any

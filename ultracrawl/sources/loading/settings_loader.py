@@ -1,7 +1,5 @@
 """Loads a source from `ULTRACRAWL_*` Scrapy settings, for Scrapy projects without definitions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import starmap

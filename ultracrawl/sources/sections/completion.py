@@ -1,7 +1,5 @@
 """The `completion` section of a source: what happens after a run."""
 
-from __future__ import annotations
-
 import shlex
 from enum import StrEnum
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """The options of a source for its crawl, with the sections about errors, losses, FTP, limits and logs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 

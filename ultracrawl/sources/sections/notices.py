@@ -1,10 +1,8 @@
 """The `notices` section of a project: notifications when something needs attention."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
@@ -76,7 +74,7 @@ class NoticeChannel(Section):
     """Seconds after which sending a notice is given up."""
 
     @model_validator(mode="after")
-    def _has_one_channel(self) -> NoticeChannel:
+    def _has_one_channel(self) -> Self:
         given = [name for name in _CHANNELS if getattr(self, name)]
         if len(given) != 1:
             raise mistake(

@@ -1,7 +1,5 @@
 """The sections of a project: index, state, cache, destinations, documents, logs, processes, profiles, search page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -62,7 +60,7 @@ class ProfileSection(Section):
     """The password of `user`."""
 
     @model_validator(mode="after")
-    def _both(self) -> ProfileSection:
+    def _both(self) -> Self:
         if bool(self.user) is not (self.password is not None):
             given, missing = ("user", "password") if self.user else ("password", "user")
             raise mistake(f"`{given}` has no effect without `{missing}`", f"add `{missing}`, or remove it")
@@ -327,7 +325,7 @@ class DestinationSection(PluginOptions):
     """Private networks that may be connected to. Other private, loopback and link-local addresses are refused."""
 
     @model_validator(mode="after")
-    def _has_place(self) -> DestinationSection:
+    def _has_place(self) -> Self:
         needed = {"jsonl": "path", "http": "url", **dict.fromkeys(SEARCH_ENGINES, "url")}.get(self.type)
         if needed and getattr(self, needed) is None:
             raise mistake(f"`{needed}` is missing, which the type `{self.type}` needs", f"add `{needed}:`")

@@ -1,7 +1,5 @@
 """The `schedules` section of a project (when sources are crawled), and `index.optimise`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import tzinfo

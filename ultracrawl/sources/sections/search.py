@@ -1,7 +1,5 @@
 """The `search` section of a project: synonyms, pinned URLs, display names, weights."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Self

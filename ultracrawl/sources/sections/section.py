@@ -1,7 +1,5 @@
 """`Section`: the base class of option groups. `Editable`: options that the pages may change."""
 
-from __future__ import annotations
-
 from contextvars import ContextVar
 from enum import Enum
 from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
@@ -43,7 +41,8 @@ class Section(BaseModel):
     """A frozen group of options; unknown options are errors, an empty group (`robots:`) has only defaults.
 
     The core schema of a group is built when a definition first uses it, not together with the enclosing group:
-    most definitions use few groups, and building all schemas was a quarter of the time of a small command.
+    most definitions use few groups, and building all schemas was a quarter of the time of a small command. Modules of
+    groups have no `from __future__ import annotations`: pydantic would compile the text of each type at each start.
     """
 
     model_config = ConfigDict(

@@ -1,10 +1,8 @@
 """The `sign_in` section of a project: users whom another system signs in, what their groups allow, and sessions."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
@@ -61,7 +59,7 @@ class OidcSignIn(Section):
     """After this time the provider is asked again who the user is, and in which groups."""
 
     @model_validator(mode="after")
-    def _is_whole(self) -> OidcSignIn:
+    def _is_whole(self) -> Self:
         if (self.issuer is None) is bool(self.client_id):
             given, missing = ("issuer", "client_id") if self.issuer else ("client_id", "issuer")
             raise mistake(f"`{given}` has no effect without `{missing}`", f"add `{missing}`")
@@ -133,7 +131,7 @@ class LdapGroups(Section):
     """After this time the directory is asked again for the groups of a user."""
 
     @model_validator(mode="after")
-    def _is_whole(self) -> LdapGroups:
+    def _is_whole(self) -> Self:
         given = [name for name in ("url", "users", "groups") if getattr(self, name)]
         missing = [name for name in ("url", "users", "groups") if name not in given]
         if given and missing:

@@ -1,7 +1,5 @@
 """`sites.overrides`: options that hold for some sites of a source only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 

@@ -1,9 +1,7 @@
 """The `sites` section of a source: sites crawled at once, hosts that belong together, options of single sites."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
@@ -71,7 +69,7 @@ class SitesSection(Section):
     port takes precedence over the host, and the host over the longest end."""
 
     @model_validator(mode="after")
-    def _with_files(self, info: ValidationInfo) -> SitesSection:
+    def _with_files(self, info: ValidationInfo) -> Self:
         """Add the aliases of the files; entries of `aliases` take precedence."""
         read = {alias: main for name in self.alias_files for alias, main in _read_aliases(name, info)}
         if not read:

@@ -1,9 +1,7 @@
 """The `feeding` section of a source: the indexes and other destinations of its documents."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -31,7 +29,7 @@ class DestinationOptions(Section):
     """A document counts as indexed once this destination has committed it. Default: the first destination."""
 
     @model_validator(mode="after")
-    def _is_one(self) -> DestinationOptions:
+    def _is_one(self) -> Self:
         if self.destination and "index" in self.model_fields_set:
             raise mistake("`index` and `destination` are both named", "write two entries, one for each")
         return self

@@ -1,7 +1,5 @@
 """The options of a source for its documents, with the sections that are about nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 

@@ -1,7 +1,5 @@
 """The rules in `extract` of a source, which make document attributes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Self

@@ -1,7 +1,5 @@
 """The `content` section of a source: which elements of pages are their text."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator

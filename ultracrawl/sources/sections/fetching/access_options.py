@@ -1,10 +1,8 @@
 """The options of a source for access: authentication, logins, proxies, headers, cookies, certificates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -60,7 +58,7 @@ class ProxyServer(Section):
     """Maximum concurrent requests through the proxy. Further ones wait. None: no limit."""
 
     @model_validator(mode="after")
-    def _has_both(self) -> ProxyServer:
+    def _has_both(self) -> Self:
         if bool(self.user) != (self.password is not None):
             raise mistake("user and password go together", "write both `user` and `password`, or neither")
         return self

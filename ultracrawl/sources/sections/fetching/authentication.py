@@ -1,7 +1,5 @@
 """The entries of `authentication` (passwords of web servers) and of `logins` (HTML login forms)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -131,7 +129,7 @@ class LoginEntry(Section):
     """Store the cookies of the login, encrypted, for later runs and for other sources with the same login."""
 
     @model_validator(mode="after")
-    def _has_target(self) -> LoginEntry:
+    def _has_target(self) -> Self:
         if self.action is None and (self.page is None or not self.autofill):
             raise mistake(
                 "neither `action` nor a `page` to fill in says where the form is sent",

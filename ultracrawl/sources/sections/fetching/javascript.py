@@ -1,7 +1,5 @@
 """The `javascript` section of a source: which pages are rendered in a browser, and what is indexed."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """The `limits` section of a source: limits for one page, one site and one run."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from ultracrawl.sources.sections.section import Editable, Section

@@ -1,7 +1,5 @@
 """The sections `politeness` and `robots` of a source: delays, concurrency and throttling; directives of site owners."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 

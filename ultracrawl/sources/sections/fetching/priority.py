@@ -1,7 +1,5 @@
 """The `priority` section of a source: the levels of the queue."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 

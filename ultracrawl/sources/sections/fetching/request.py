@@ -1,7 +1,5 @@
 """Options of requests: headers, cookies, client certificates, the version of HTTP."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 from collections.abc import Mapping
 from pathlib import Path

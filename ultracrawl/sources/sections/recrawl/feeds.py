@@ -1,7 +1,5 @@
 """The sections `feeds` and `sitemaps` of a source: which lists of a site are read, and whether they are trusted."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from pydantic import Field, ValidationInfo, model_validator

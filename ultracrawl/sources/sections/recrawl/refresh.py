@@ -1,7 +1,5 @@
 """The `refresh` section (recrawl cycles) and the `orphans` section of a source."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The `boundary` section of a source: which hosts, paths, ports and URLs belong to it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import partial

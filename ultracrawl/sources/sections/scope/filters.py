@@ -1,10 +1,8 @@
 """The `filters` section of a source: filters of the portal robot, which work in any source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field
 
@@ -56,7 +54,7 @@ class FiltersSection(Section):
     csid: str = Field(default="", examples=["x-catalog://h/docs"])
     """The value of the filter source `csid`."""
 
-    def resolve_paths(self, base: Path) -> FiltersSection:
+    def resolve_paths(self, base: Path) -> Self:
         """Return the section with absolute paths; relative ones are relative to `base`."""
         instance = base / self.instance
         return self.model_copy(

@@ -1,7 +1,5 @@
 """The `focused` section of a source: crawling by language."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field

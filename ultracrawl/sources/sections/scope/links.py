@@ -1,7 +1,5 @@
 """The `links` section of a source: which kinds of links are followed, and which META refreshes are redirects."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The `urls` section of a source: canonical form, rewriting, and detection of endless sites."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
