@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -119,6 +120,11 @@ def noted_count(config: IndexConfig, source: str) -> int | None:
         return None
     files, counts = _noted(config)
     return counts.get(source, 0) if files and files == _state_of_files(config) else None
+
+
+def noted_counts(config: IndexConfig) -> Mapping[str, int]:
+    """Return the numbers of documents by source when they were counted last; empty if that is not known."""
+    return _noted(config)[1]
 
 
 def _verified_at(path: Path) -> int:

@@ -52,6 +52,15 @@ DAMAGE: dict[str, list[tuple[str, Callable[[Path], None]]]] = {
 }
 
 
+def repaired_by_a_crawl(index: Path, project: Workspace) -> None:
+    """Crawl a source; the repair is a problem only if another source has lost documents, and then names it."""
+    ended = project.crawl("site", code=None)
+    (said,) = [one for one in (*ended.run["problems"], *ended.run["remarks"]) if str(index) in one]
+    is_whole = sorted(project.search("heron", "--source", "other")) == ["/a"]
+    assert (ended.code, said in ended.run["remarks"]) == (0 if is_whole else 1, is_whole)
+    assert is_whole or "`ultracrawl crawl other`" in said
+
+
 @pytest.mark.parametrize("number", range(4))
 def test_a_damaged_index_is_made_sound_by_crawls_that_find_nothing_new(
     crawled: Crawled, project: Workspace, number: int
@@ -59,8 +68,7 @@ def test_a_damaged_index_is_made_sound_by_crawls_that_find_nothing_new(
     pattern, damage = DAMAGE[crawled.engine][number]
     index = project.directory / "index"
     damage(max(index.rglob(pattern), key=lambda path: path.stat().st_size))
-    (problem,) = project.crawl("site", code=1).run["problems"]
-    assert str(index) in problem
+    repaired_by_a_crawl(index, project)
     project.crawl("other")
     assert project.command("index", "check").code == 0
     assert sorted(project.search("heron", "--source", "site")) == PATHS
@@ -90,8 +98,7 @@ def test_damage_in_the_middle_of_the_words_is_found_by_the_next_crawl(
         assert (ended.code, ended.err.count("\n")) == (1, 1)
         assert sentence("index.next_crawl_repairs") in ended.err
         assert str(index) in ended.err
-    (problem,) = project.crawl("site", code=1).run["problems"]
-    assert str(index) in problem
+    repaired_by_a_crawl(index, project)
     project.crawl("other")
     assert project.command("index", "check").code == 0
     assert sorted(project.search("heron", "--source", "site")) == PATHS

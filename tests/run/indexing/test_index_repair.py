@@ -110,3 +110,20 @@ def test_an_index_of_another_version_is_made_anew_by_the_crawl_which_says_so(
     assert ended.code == 0
     assert workspace.search("egret") == ["/a"]
     assert len(workspace.search("heron")) == 3
+
+
+def test_what_a_repaired_index_lost_is_a_problem_only_if_it_cannot_be_fetched(
+    define: Callable[..., None], site: Site, workspace: Workspace
+) -> None:
+    define("whoosh")
+    workspace.crawl()
+    largest(workspace.directory / "index", "*.seg").unlink()
+    run = workspace.crawl().run
+    assert (run["outcomes"], run["problems"], len(run["remarks"])) == ({"NEW": 4}, [], 2)
+    largest(workspace.directory / "index", "*.seg").unlink()
+    site.respond("/c", status=500)
+    (problem,) = workspace.crawl(code=1).run["problems"]
+    assert "`ultracrawl crawl`" in problem
+    site.page("/c", title="c", text="heron /c")
+    assert workspace.crawl().run["outcomes"].get("NEW") == 1
+    assert workspace.indexed() == PATHS

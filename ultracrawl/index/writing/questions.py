@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from ultracrawl.errors import IndexStoreError, UltracrawlError, UserError
 from ultracrawl.index.engine import ComparesVersions, IndexEngine, Json
 from ultracrawl.index.engines import IndexConfig, compares_versions
-from ultracrawl.index.repair import noted_count, repair_and_count
+from ultracrawl.index.repair import noted_count, noted_counts, repair_and_count
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +46,10 @@ class AskedIndex:
             remarks += answer["remarks"]
             number = int(answer["documents"])
         return number
+
+    def noted_counts(self) -> Mapping[str, int]:
+        """Return the numbers of documents by source as they were counted last; empty if that is not known."""
+        return noted_counts(self._config)
 
     def is_empty(self, source: str) -> bool:
         """Return whether there is no document of a source as far as files tell; nobody is asked."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -17,12 +17,14 @@ from ultracrawl.index.writing.destination_queues import mark_unfilled, queue_fol
 from ultracrawl.index.writing.project_outputs import asked_index_of, cache_folder
 from ultracrawl.index.writing.questions import AskedIndex, AskedSharedIndex, ListsDocuments
 from ultracrawl.model import UrlRecord
+from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.indexing.unknown_documents import mark_unknown_documents, may_lead_further
 from ultracrawl.stores import Store
 from ultracrawl.stores.project_stores import source_notes
 from ultracrawl.stores.source_notes.comparison import compared_at, note_comparison
+from ultracrawl.system.nouns import counted
 
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
@@ -88,6 +90,7 @@ class IndexReconciler(Feature):
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self._has_unknown_documents = False
+        self._lost_keys = array("q")
         self.lost = 0
         """Documents missing in the primary index. If there are any, the run requests every known URL."""
         self.problems: list[str] = []
@@ -106,16 +109,41 @@ class IndexReconciler(Feature):
             if self.problems:
                 mark_unfilled(cache_folder(context.project, context.source.name), name)
                 self.problems.clear()
+        before = self._index(primary).noted_counts() if primary in indexes else {}
         number = self._count(primary) if primary in indexes else None
         counts = context.store.records.count_urls()
         if number is None:
             return
+        self._judge_repair(primary, before)
         unknown = self._count_unknown(primary, number) if self._is_comparison_due(primary) else None
         if unknown is None:
             unknown = max(0, number - counts.documents)
         self._has_unknown_documents = unknown > 0
         if number - unknown < counts.indexed:
             self._forget_lost(primary)
+
+    def _judge_repair(self, name: str, before: Mapping[str, int]) -> None:
+        """Make a repair a remark, since this run fetches what is lost, unless other sources lost documents, too.
+
+        Without numbers from before the damage all other sources of the index may have lost some.
+        """
+        if not self.problems:
+            return
+        context, left = self._context, self._index(name).noted_counts()
+        at_least = 0 if before else 1
+        lacking = [
+            other.name
+            for other in context.project.sources.values()
+            if other.name != context.source.name
+            and other.feeding.primary_index == name
+            and left.get(other.name, 0) < before.get(other.name, at_least)
+        ]
+        if lacking:
+            names = " ".join(lacking)
+            self.problems[-1] += f"; what other sources lost comes back by `ultracrawl crawl {names}`"
+        else:
+            self.remarks += self.problems
+            self.problems.clear()
 
     def _is_comparison_due(self, index: str) -> bool:
         """Whether the documents of an index were not compared for long, and no changes wait that it lacks."""
@@ -172,7 +200,7 @@ class IndexReconciler(Feature):
         for start in range(0, len(keys), PAGE):
             records = context.store.records.get_records(keys[start : start + PAGE])
             forget_documents(context.store, records.values())
-        self.lost = len(keys)
+        self.lost, self._lost_keys = len(keys), keys
         if keys:
             self.remarks.append(f"{self.lost:,} documents were missing in the index, and are fetched again")
 
@@ -193,6 +221,20 @@ class IndexReconciler(Feature):
         for name in readable_indexes(context.project, context.source):
             with suppress(IndexStoreError):  # an index that cannot be read is reported elsewhere
                 self._mark_unknown(self._index(name))
+
+    def run_ended(self) -> None:
+        """Report documents that the index lacked, and that are not back: their pages could not be read now."""
+        records, away = self._context.store.records, 0
+        for start in range(0, len(self._lost_keys), PAGE):
+            found = records.get_records(self._lost_keys[start : start + PAGE]).values()
+            away += sum(
+                not one.indexed and (one.outcome.transient or one.outcome in WITH_DOCUMENT) for one in found
+            )
+        if away:
+            self._context.counters.add_problem(
+                f"{counted(away, 'document')} of those that were missing in the index could not be fetched; "
+                "`ultracrawl crawl` tries again"
+            )
 
     def _mark_unknown(self, index: AskedIndex) -> bool:
         """Mark documents of an index that the table does not know for removal; returns whether there are any."""
