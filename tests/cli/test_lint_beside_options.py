@@ -194,3 +194,12 @@ def test_a_variable_that_is_not_set_here_is_a_hint(
     monkeypatch.setenv("OURS", "x")
     monkeypatch.setenv("THEIRS", "x")
     assert len(found - set(lint(workspace, 0))) == 2
+
+
+def test_hints_about_the_machine_are_none_for_strict(workspace: Workspace) -> None:
+    entry = "{url: https://h.example/, user: ann, password: '${NOT_SET}'}"
+    secret = f"    acl: everybody\n    authentication: {{s: {entry}}}\n"
+    define(workspace, secret)
+    assert [fatal for _, _, fatal in lint(workspace, 0, "--strict")] == [False]
+    define(workspace, secret + "    settings: {USER_AGENT: x}\n")
+    assert lint(workspace, 2, "--strict")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from support.project import Workspace
 from support.sentences import sentence
@@ -12,7 +14,7 @@ from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.model.advice import advice_at_wall
 
 
-def report(**facts: int) -> RunReport:
+def report(**facts: Any) -> RunReport:
     made = RunReport("docs", "7", "2026-01-01T00:00:00Z", scheduled=3, **facts)
     made.outcomes[UrlOutcome.NOT_MODIFIED] = 3
     return made
@@ -28,14 +30,26 @@ def test_without_them_nothing_is_said_of_sitemaps(capsys: pytest.CaptureFixture[
     assert "Sitemaps:" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("has_definition", "limit"), [(True, "`limits.documents`"), (False, "`--limit`")])
+@pytest.mark.parametrize(
+    ("has_definition", "limit"), [(True, "`limits.documents 3`"), (False, "`--limit 3`")]
+)
 def test_the_limit_is_named_as_it_is_written(
     capsys: pytest.CaptureFixture[str], has_definition: bool, limit: str
 ) -> None:
-    print_report(report(refresh_only=True), has_definition=has_definition)
+    print_report(report(refresh_only=True, left_out_by="limits.documents 3"), has_definition=has_definition)
     printed = capsys.readouterr().out
-    named = {one for one in ("`limits.documents`", "`--limit`") if one in printed}
+    named = {one for one in ("`limits.documents 3`", "`--limit 3`") if one in printed}
     assert named == {limit}
+
+
+@pytest.mark.parametrize("outcome", [UrlOutcome.NETWORK_ERROR, UrlOutcome.GONE])
+def test_after_a_lost_connection_the_next_step_is_another_crawl(
+    capsys: pytest.CaptureFixture[str], outcome: UrlOutcome
+) -> None:
+    ended = report(problems=["no page could be read"])
+    ended.outcomes[outcome] = 1
+    print_total_and_next_step([ended], has_definition=False)
+    assert ("`ultracrawl crawl`" in capsys.readouterr().out) is (outcome is UrlOutcome.NETWORK_ERROR)
 
 
 def test_errors_of_a_run_are_those_below_400_too_and_no_page_that_is_gone(

@@ -6,10 +6,11 @@ The sentences themselves are nowhere compared; what has to be written instead is
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 
 import pytest
-from support.project import Workspace
+from support.project import LOOPBACK, Workspace
 from support.resource import Reply
 from support.sentences import sentence
 from support.server import answering
@@ -20,9 +21,11 @@ from ultracrawl.cli.main import run_words
 from ultracrawl.cli.mistakes import CommandFailedError, Mistake
 from ultracrawl.index import QueryFlaw, SearchQuery, SearchResult
 from ultracrawl.index.query.parser import search_with_relaxation
+from ultracrawl.settings.projects import NoDefinitionError, find_project
 from ultracrawl.sources import adhoc_project
 from ultracrawl.sources.catalog import ForeignSchemeError
 from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.system.files import ELSEWHERE
 
 START = "https://docs.example.com/"
 
@@ -65,6 +68,9 @@ START = "https://docs.example.com/"
             "ultracrawl submit https://docs.example.com/a",
         ),
         ("probe localhost", Mistake.URL_WITHOUT_SCHEME, "ultracrawl probe http://localhost"),
+        ("probe ftp://ftp.example.com/", Mistake.NO_WEB_SITE, None),
+        ("schedule launch nightly", Mistake.NO_SCHEDULE, None),
+        ("user add ann", Mistake.MISSING_CHOICE, "searcher reader editor administrator"),
         ("crawl /srv/docs", Mistake.FILES_AS_SITE, None),
         ("crawl ~/docs", Mistake.FILES_AS_SITE, None),
         ("init ./docs", Mistake.FILES_AS_SITE, None),
@@ -97,7 +103,8 @@ def test_a_mistake_at_the_shell_names_what_to_type(
 ) -> None:
     workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
     found = mistyped(workspace.directory, *typed.split())
-    assert (found.mistake, found.values.get("instead")) == (mistake, instead)
+    written = found.values.get("instead")
+    assert (found.mistake, " ".join(written) if isinstance(written, list) else written) == (mistake, instead)
     assert list(found.values.get("known", ["handbook"])) == ["handbook"]
     assert not (workspace.directory / "var" / "state").exists()
 
@@ -110,6 +117,50 @@ def test_a_file_in_place_of_the_folder_of_data_is_named_in_one_line(workspace: W
     ended = workspace.command(words)
     assert (ended.code, ended.out) == (1, "")
     assert ended.err == sentence("files.in_place_of_folder", file=data) + "\n"
+
+
+def test_a_folder_that_cannot_be_written_is_named_in_one_line(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
+    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
+    ended = workspace.command("crawl")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (1, "", 1)
+    assert str(workspace.directory) in ended.err
+    assert ELSEWHERE in ended.err
+    assert not (workspace.directory / "var").exists()
+
+
+def test_the_file_of_a_folder_above_is_named(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
+    below = workspace.directory / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    with pytest.raises(NoDefinitionError) as found:
+        find_project()
+    assert found.value.above == workspace.directory / "ultracrawl.yaml"
+
+
+def test_a_project_without_lists_says_so(workspace: Workspace) -> None:
+    workspace.write({"sources": {"handbook": {"start_urls": [START]}}})
+    ended = workspace.command("lists")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (0, "", 1)
+    assert workspace.command("lists", "--json").err == ""
+
+
+def test_an_export_of_nothing_says_so(site: Site, url: str, workspace: Workspace) -> None:
+    site.respond("/", status=404)
+    workspace.write(
+        {"sources": {"a": {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "storage": {"keep": True}}}}
+    )
+    workspace.crawl(code=1)
+    ended = workspace.command("export", "--warc", "a.warc")
+    assert (ended.code, "`ultracrawl crawl`" in ended.out) == (0, True)
+
+
+def test_a_port_of_five_digits_is_one(workspace: Workspace) -> None:
+    with pytest.raises(ForeignSchemeError):
+        adhoc_project(["gopher://h.example:19101/"], workspace.directory)
 
 
 def test_a_dump_of_an_empty_index_says_so_beside_its_output(workspace: Workspace) -> None:

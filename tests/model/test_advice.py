@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, UrlOutcome, UrlRecord
-from ultracrawl.model.advice import advice_for, advice_for_record
+from ultracrawl.model.advice import SCRIPTS, advice_at_wall, advice_for, advice_for_record, advice_on_scripts
 from ultracrawl.sources import DataSource
 
 WITHOUT = {
@@ -90,6 +91,17 @@ def test_options_that_advice_names_exist() -> None:
     named = {path for text in texts for quoted in re.findall(r"`([^`]+)`", text) for path in _paths(quoted)}
     assert len(named) > 10
     assert named - options == set()
+
+
+def test_what_has_to_be_installed_for_scripts_is_named_only_where_it_is_missing() -> None:
+    for advice in (
+        partial(advice_at_wall, has_logins=False),
+        partial(advice_at_wall, has_logins=True),
+        advice_on_scripts,
+    ):
+        assert advice(lacks="pip install it").startswith(advice(lacks=""))
+        assert advice(lacks="pip install it").endswith("pip install it")
+    assert advice_for(Cause(CauseCode.NO_TEXT, SCRIPTS)) == advice_on_scripts("")
 
 
 def test_a_robots_txt_that_cannot_be_read_has_the_advice_of_its_network_error() -> None:

@@ -10,7 +10,7 @@ import click
 
 from ultracrawl.cli.plugin_verbs import PLUGIN_VERB, PluginVerb
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.system.files import in_place_of_folder
+from ultracrawl.system.files import why_not_writable
 
 if TYPE_CHECKING:
     from ultracrawl.sources import Project
@@ -42,7 +42,8 @@ def note_project(project: Project) -> None:
     if context is not None and _PROJECT not in context.meta:
         context.meta[_PROJECT] = project, context
         if _verb_of(context).is_long:
-            if problem := in_place_of_folder(project.logs.path.parent):
+            folder = project.logs.path if project.state.url else project.state.path
+            if problem := why_not_writable(folder):
                 raise WorkError(problem)
             _record(project, context, "begun")
 

@@ -32,6 +32,7 @@ class Mistake(Enum):
     NO_SUCH_OPTION = "`{command}` has no option {option}; try {instead}"
     BAD_VALUE = "{option}: {problem}"
     MISSING = "`{command}` needs {what}; `{command} --help` has examples"
+    MISSING_CHOICE = "`{command}` needs {what}; write one of {instead}"
     USAGE = "{problem}; {where} has examples"
     EXCLUDE_EACH_OTHER = "{options} exclude each other; write one of them"
     ALL_AND_SOME_PRINCIPALS = "--all-principals includes every --principal; write one of them"
@@ -43,6 +44,10 @@ class Mistake(Enum):
 
     # names
     NO_SUCH_NAME = "there is no {what} {name!r}; known are: {known}"
+    NO_SCHEDULE = (
+        "there is no schedule {name!r}, nor any other; write at the top of ultracrawl.yaml for example "
+        "`schedules: {{nightly: {{sources: [NAME], cron: '0 3 * * *'}}}}`"
+    )
     NO_SUCH_SOURCE = (
         "no source is named {name!r}, in the definitions, the state or the index; known are: {known}"
     )
@@ -71,6 +76,7 @@ class Mistake(Enum):
     )
     URL_WITHOUT_SCHEME = "{url!r} has no http:// or https://; write `{instead}`"
     NO_URL = "{url!r} is no URL; write for example https://docs.example.com/x"
+    NO_WEB_SITE = "{url!r} is no web site; write a URL that begins with http:// or https://"
     NO_SITE = "{name!r} is no URL; write for example https://{name}/, or `{instead}` for a Scrapy project"
     NO_URL_OR_PATH = "{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x"
     SOURCE_FOR_URL = "{name!r} is a source; name one of its URLs, as `{instead}`"
@@ -195,6 +201,9 @@ def of_usage(error: click.UsageError) -> CommandLineError:
         case click.NoSuchOption(option_name=option, possibilities=close):
             instead = _meant(option, close or ()) or f"`{command} --help`"
             return Mistake.NO_SUCH_OPTION.error(command=command, option=option, instead=instead)
+        case click.MissingParameter(param=click.Option(type=click.Choice(choices=choices)) as parameter):
+            what = _name_of(parameter, error.ctx)
+            return Mistake.MISSING_CHOICE.error(command=command, what=what, instead=[*map(str, choices)])
         case click.MissingParameter(param=click.Parameter() as parameter):
             return Mistake.MISSING.error(command=command, what=_name_of(parameter, error.ctx))
         case click.BadParameter(param=click.Parameter() as parameter):

@@ -178,7 +178,12 @@ class AcceptanceMiddleware:
         self._context.endings.end_visit(visit, Ending(UrlOutcome.FAILED, status, Cause(CauseCode.WALL, wall)))
         if wall not in self._walls:
             self._walls.add(wall)
-            advice = advice_at_wall(has_logins=bool(self._context.source.logins))
+            from ultracrawl.run.rendering.browser import (  # noqa: PLC0415 - only where a page meets a wall
+                what_rendering_lacks,
+            )
+
+            has_logins = bool(self._context.source.logins)
+            advice = advice_at_wall(has_logins=has_logins, lacks=what_rendering_lacks())
             what = f"the server returned a wall in place of the page ({wall})"
             self._context.run.note_problem(WorkError(f"{visit.url} and perhaps others: {what}; {advice}"))
 

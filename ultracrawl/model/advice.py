@@ -10,6 +10,8 @@ from ultracrawl.model.status import StatusCode
 if TYPE_CHECKING:
     from ultracrawl.model.record import UrlRecord
 
+SCRIPTS = "scripts"
+"""The subject of the cause of a page that has no text because its scripts have not run."""
 _IN_A_BROWSER = (
     "look at it in a browser: the server may want another `user_agent`, a cookie (`cookies`) or a log-in "
     "(`logins`)"
@@ -21,6 +23,7 @@ _USER = "`authentication: {s: {url: URL, user: USER, password: '${PASSWORD}'}}`"
 _NAME = "`user_agent: mybot/1.0`"
 _AT_WALL = "have its owner let your `user_agent` pass, or run its scripts: `javascript: {use: true}`"
 _COOKIE_FIRST = "if the site sets a cookie first, write `cookies: {enabled: true}`, or log in (`logins`)"
+_RUN_SCRIPTS = "to run them, write `javascript: auto`"
 _SLOWER = "ask it more slowly: `politeness: {delay: 5}`, or `ultracrawl crawl URL --delay 5`"
 _TYPES = "write `types: [text/html, text/plain, application/xhtml+xml, documents, {type}]`"
 _ADVICE: dict[CauseCode, str] = {
@@ -74,9 +77,21 @@ _STATUS_ADVICE: dict[int, str] = {
 }
 
 
-def advice_at_wall(*, has_logins: bool) -> str:
-    """Return what to do about a wall; where there is a log-in, another one is no advice."""
-    return _AT_WALL if has_logins else _ADVICE[CauseCode.WALL]
+def advice_at_wall(*, has_logins: bool, lacks: str = "") -> str:
+    """Return what to do about a wall; where there is a log-in, another one is no advice.
+
+    `lacks` is what to install before scripts can be run.
+    """
+    return _with_browser(_AT_WALL if has_logins else _ADVICE[CauseCode.WALL], lacks)
+
+
+def advice_on_scripts(lacks: str) -> str:
+    """Return what to do about a page that its scripts write; `lacks` is what to install before they can be run."""
+    return _with_browser(_RUN_SCRIPTS, lacks)
+
+
+def _with_browser(advice: str, lacks: str) -> str:
+    return f"{advice}; the browser is missing: {lacks}" if lacks else advice
 
 
 def advice_for(cause: Cause, *, in_run: bool = True) -> str:
@@ -92,6 +107,8 @@ def advice_for(cause: Cause, *, in_run: bool = True) -> str:
         of_robots = cause.code is CauseCode.ROBOTS_UNKNOWN and cause.detail
         code = CauseCode(cause.detail) if of_robots else cause.code
         is_tried_again = code in _TRIED_AGAIN
+        if cause.subject == SCRIPTS:
+            return _RUN_SCRIPTS
         advice = _ADVICE.get(code, "").replace("{type}", cause.subject)
     return "; ".join(filter(None, (_LATER if in_run and is_tried_again else "", advice)))
 

@@ -19,6 +19,8 @@ class FindingCode(StrEnum):
     """A definition contains a secret in clear text."""
     NEVER_DUE = "never-due"
     """Nothing crawls a source by time."""
+    UNCOUNTED = "uncounted"
+    """A hint about the machine where it is checked, or about what people may want: no option of the source is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

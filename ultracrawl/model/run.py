@@ -161,6 +161,8 @@ class RunReport:
     """What ended the run before the queue was empty: a limit, or the reason for which Scrapy closed the spider."""
     refresh_only: bool = False
     """New URLs were not accepted for a while, because the source or the disk was too full."""
+    left_out_by: str = ""
+    """The limits at which new URLs were not accepted, with their numbers."""
     core: str = ""
     """Whether the index is written by its compiled core, and why not (`system.compiled_core.CoreState`)."""
     interrupted: bool = False
@@ -253,6 +255,7 @@ class RunReport:
             "resumed": self.resumed,
             "ended_by": self.ended_by or None,
             "refresh_only": self.refresh_only,
+            "left_out_by": self.left_out_by or None,
             "core": self.core,
             "interrupted": self.interrupted,
             "cause": self.cause or None,

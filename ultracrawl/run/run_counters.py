@@ -56,6 +56,7 @@ class RunCounters:
         self.cause = ""
         self.ended_by = ""
         self.refresh_only = False
+        self.left_out_by = ""
         self.interrupted = False
         self.core = core_state().value
 
@@ -213,9 +214,9 @@ class RunCounters:
         """Set the limit that ends the run before its queue is empty."""
         self.ended_by = limit
 
-    def note_refresh_only(self) -> None:
-        """Record that new URLs were excluded for a time."""
-        self.refresh_only = True
+    def note_refresh_only(self, limits: str) -> None:
+        """Record that new URLs were excluded for a time, and at which limits."""
+        self.refresh_only, self.left_out_by = True, limits
 
     def note_interruption(self) -> None:
         """Record that the run was stopped before its queue was empty."""

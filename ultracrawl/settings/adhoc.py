@@ -28,6 +28,7 @@ from ultracrawl.sources.compilation.boundary import compile_boundary
 from ultracrawl.sources.loading.wording import explain
 from ultracrawl.sources.reading.locations import track_file
 from ultracrawl.sources.sections.crawl_options import CrawlOptions
+from ultracrawl.sources.sections.scope.boundary import BoundarySection
 from ultracrawl.system.files import convert_write_errors, replace_file
 
 FOLDERS = {"index": "index", "state": "state", "cache": "cache", "documents": "documents", "logs": "log"}
@@ -126,15 +127,32 @@ def add_adhoc_source(
     entry = scope.applied_to(entries.get(name, {}))
     paths, excluded = _checked_paths(entry)
     starts = starts_below([*sources.get(name, ()), *new.start_urls], paths)
-    restricted = new.model_copy(update={"start_urls": starts, "only": paths, "exclude": excluded})
+    written = adhoc_boundary(starts)
+    restricted = new.model_copy(
+        update={
+            "start_urls": starts,
+            "only": paths,
+            "exclude": excluded,
+            "boundary": BoundarySection.model_validate(written),
+        }
+    )
     boundary = compile_boundary(restricted)
     for url in starts:
         if rule := boundary.rejects(url):
             raise UserError(f"{url} would not be crawled: {rule}; start at a URL that --exclude leaves")
-    entries[name] = entry | {"start_urls": list(starts), "boundary": adhoc_boundary(starts)}
+    entries[name] = entry | {"start_urls": list(starts), "boundary": written}
     project = load_adhoc_project(base) if _write(base / ADHOC_FILE, entries) else known
     assert project is not None
     return project, project.sources[name]
+
+
+def adhoc_options(urls: Iterable[str], base: Path) -> dict[str, Any]:
+    """Return the options with which `crawl URL` in the folder `base` was restricted to a part of the sites of URLs."""
+    sites = sites_of(urls)
+    for entry in _entries(base / ADHOC_FILE).values():
+        if sites_of(entry.get("start_urls", ())) == sites:
+            return {name: value for name, value in entry.items() if name not in ("start_urls", "boundary")}
+    return {}
 
 
 def is_adhoc(project: Project, name: str) -> bool:

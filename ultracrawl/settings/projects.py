@@ -19,6 +19,7 @@ from ultracrawl.settings.locations import (
     with_location,
 )
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
+from ultracrawl.sources.reading.locations import PROJECT_FILE
 from ultracrawl.system.replacement import finish_replacement
 
 if TYPE_CHECKING:
@@ -26,6 +27,18 @@ if TYPE_CHECKING:
 
     from ultracrawl.settings.adhoc import AdhocScope
     from ultracrawl.sources import DataSource, Project
+
+
+class NoDefinitionError(UserError):
+    """There is no definition file where it is looked for; `above` is that of a folder above the working directory."""
+
+    def __init__(self, above: Path | None) -> None:
+        self.above = above
+        instead = f"name that of a folder above with `-c {above}`" if above else "name one with -c"
+        super().__init__(
+            f"there is no definition file: write ultracrawl.yaml here (`ultracrawl init URL` does), {instead}, "
+            "or crawl without any by `ultracrawl crawl URL`"
+        )
 
 
 def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Project, Iterable[Finding]]:
@@ -60,10 +73,8 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
         return plain_spiders, ()
     adhoc = load_adhoc_project(Path.cwd()) or plain_spiders
     if adhoc is None:
-        raise UserError(
-            "there is no definition file: write ultracrawl.yaml here (`ultracrawl init URL` does), name one "
-            "with -c, or crawl without any by `ultracrawl crawl URL`"
-        )
+        files = (folder / PROJECT_FILE for folder in Path.cwd().parents)
+        raise NoDefinitionError(next((file for file in files if file.is_file()), None))
     finish_replacement(adhoc.state.path)
     return adhoc, ()
 

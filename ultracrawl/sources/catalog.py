@@ -19,7 +19,7 @@ _MAX_NAMES_SHOWN = 20
 _WEB_SCHEMES = ("http", "https")
 _DATABASES = ("mariadb", "mssql", "mysql", "oracle", "postgres", "postgresql", "sqlite")
 _DEFINED_AS = {
-    "ftp": "start_urls: [ftp://ftp.example.com/], boundary: {schemes: [ftp]}",
+    "ftp": "start_urls: ['{url}'], boundary: {schemes: [ftp]}",
     **dict.fromkeys(("file", "smb", "nfs"), "type: file, paths: [/srv/docs]"),
     **dict.fromkeys(
         ("imap", "imaps"),
@@ -143,17 +143,20 @@ def adhoc_boundary(urls: Iterable[str]) -> dict[str, Any]:
     }
 
 
-_LARGE_PORT = r"//[^/?#]*:(\d{5,})(?:[/?#]|$)"
-"""A port of a URL that is none."""
+_LARGE_PORT, _LARGEST_PORT = r"//[^/?#]*:(\d{5,9})(?:[/?#]|$)", 65535
+"""A port of a URL that may be none, and the largest that is one."""
 
 
 class ForeignSchemeError(UserError):
     """A URL is not one of a web site; `definition` has the options of a source that crawls its like."""
 
-    def __init__(self, scheme: str) -> None:
-        self.definition = _DEFINED_AS.get(scheme, _DEFINED_BY_AGENT)
+    def __init__(self, url: str) -> None:
+        scheme = url.partition("://")[0].lower()
+        without_password = re.sub(r"//[^/@]*@", "//", url)
+        self.definition = _DEFINED_AS.get(scheme, _DEFINED_BY_AGENT).replace("{url}", without_password)
         super().__init__(
-            f"a URL of `{scheme}` is no web site; write a definition, as `sources: {{docs: {{{self.definition}}}}}`"
+            f"a URL of `{scheme}` is no web site; write in ultracrawl.yaml "
+            f"`sources: {{docs: {{{self.definition}}}}}`, and then `ultracrawl crawl docs`"
         )
 
 
@@ -165,8 +168,8 @@ def _canonical(url: str) -> str:
     scheme, separator, _ = url.lower().partition("://")
     meant = closest_match(scheme, _WEB_SCHEMES)
     if separator and scheme not in _WEB_SCHEMES and meant is None:
-        raise ForeignSchemeError(scheme)
-    if port := re.search(_LARGE_PORT, url):
+        raise ForeignSchemeError(url)
+    if (port := re.search(_LARGE_PORT, url)) and int(port[1]) > _LARGEST_PORT:
         raise UserError(f"{format_value(url)} has no port: {port[1]} is not from 1 to 65535; write another")
     is_misspelt = separator and scheme not in _WEB_SCHEMES
     instead = f"{meant}{url[len(scheme) :]}" if is_misspelt else "it in full, as https://www.example.com/"

@@ -18,6 +18,8 @@ from ultracrawl.errors import UserError, WorkError
 UMASK_VARIABLE = "ULTRACRAWL_UMASK"
 """Environment variable with the umask, in octal."""
 
+ELSEWHERE = "set ULTRACRAWL_DATA to another folder"
+"""What to do if data cannot be kept where they belong."""
 _GROUP_AND_OTHERS = 0o077
 
 
@@ -38,14 +40,29 @@ def convert_write_errors(path: object) -> Iterator[None]:
     """Convert an `OSError` into a one-line `WorkError`."""
     try:
         yield
+    except FileExistsError as error:  # a folder cannot be made
+        raise WorkError(
+            in_place_of_folder(Path(str(path)), "work in another folder") or f"{path} exists already"
+        ) from error
     except OSError as error:
         raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def in_place_of_folder(folder: Path) -> str:
-    """Return what to do about a file that stands where a folder, or one above it, belongs; empty if none does."""
+def in_place_of_folder(folder: Path, instead: str = ELSEWHERE) -> str:
+    """Return what to do about a file that stands where a folder, or one above it, belongs; empty if none does.
+
+    `instead` is what can be done if the file has to stay; by default it is what helps with data of a definition.
+    """
     file = next((one for one in (folder, *folder.parents) if one.is_file()), None)
-    return f"{file} is a file, not a folder; move it away, or name another folder" if file else ""
+    return f"{file} is a file, not a folder; move it away, or {instead}" if file else ""
+
+
+def why_not_writable(folder: Path) -> str:
+    """Return why no file can be made in a folder that may be missing yet, and what to do; empty if one can."""
+    there = next((one for one in (folder, *folder.parents) if one.exists()), folder)
+    if there.is_file() or os.access(there, os.W_OK):
+        return in_place_of_folder(folder)
+    return f"{there} cannot be written; correct its rights, or {ELSEWHERE}"
 
 
 def replace_file(path: Path, data: bytes, *, keep_owner: bool = False) -> None:

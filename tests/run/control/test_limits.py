@@ -50,6 +50,9 @@ def test_fast_173_174_with_enough_documents_only_known_urls_are_asked_for(
     workspace.define(f"{url}/", limits={"documents": 5, "documents_slack": 2})
     run = workspace.crawl().run
     assert (run["refresh_only"], run["rejected_by"]) == (True, {"refresh_only": 1})
+    assert run["left_out_by"] == "limits.documents 5"
+    assert workspace.command("stats", "site", "--json").json["runs"][0]["limit"] == "limits.documents 5"
+    assert "limits.documents 5" in workspace.command("status").out
     assert site.count("/new") == 0
     for _ in range(2):
         assert workspace.crawl().run["outcomes"].get("NEW", 0) == 0

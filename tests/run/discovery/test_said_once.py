@@ -7,7 +7,8 @@ from support.project import LOOPBACK, Workspace
 from support.site import Site
 
 from ultracrawl.model import Cause, CauseCode
-from ultracrawl.model.advice import advice_for
+from ultracrawl.model.advice import advice_at_wall, advice_for
+from ultracrawl.run.rendering import browser
 
 WALL = {"cf-mitigated": "challenge", "Content-Type": "text/html"}
 
@@ -17,6 +18,24 @@ def test_a_wall_is_one_problem(site: Site, url: str, workspace: Workspace) -> No
     ended = workspace.command("crawl", "--json", f"{url}/")
     (problem,) = ended.run["problems"]
     assert (ended.code, advice_for(Cause(CauseCode.WALL)) in problem) == (1, True)
+
+
+def test_the_browser_that_a_wall_of_scripts_needs_is_named(
+    site: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browser, "what_rendering_lacks", lambda: "INSTALL")
+    site.respond("/", status=403, headers=WALL, body="<title>Just a moment...</title>")
+    (problem,) = workspace.command("crawl", "--json", f"{url}/").run["problems"]
+    assert advice_at_wall(has_logins=False, lacks="INSTALL") in problem
+
+
+def test_redirects_that_never_end_are_shown_in_their_order(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    for path, target in (("/", "/a"), ("/a", "/b"), ("/b", "/a")):
+        site.redirect(path, target, status=302)
+    (problem,) = workspace.command("crawl", "--json", f"{url}/").run["problems"]
+    assert f"{url}/ -> {url}/a -> {url}/b -> {url}/a" in problem
 
 
 def test_a_page_that_redirects_to_itself_has_advice(site: Site, url: str, workspace: Workspace) -> None:

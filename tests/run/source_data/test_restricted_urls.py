@@ -7,6 +7,9 @@ import yaml
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
+from ultracrawl.service.supervisor.definitions import Definitions
+from ultracrawl.settings.adhoc import AdhocScope, add_adhoc_source
+
 
 @pytest.fixture
 def manual(site: Site) -> Site:
@@ -148,3 +151,63 @@ def test_a_service_refuses_them(workspace: Workspace) -> None:
     for option in ("--path=/x", "--exclude=/x", "--depth=0", "--limit=1"):
         ended = workspace.command("crawl", "--server", "http://127.0.0.1:9/", option, ULTRACRAWL_TOKEN="x")
         assert ended.code == 2
+
+
+def test_a_service_that_starts_again_does_not_crawl_for_what_waits_for_a_person(
+    site: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"/old/{number}" for number in range(30)]
+    site.page("/", title="Home", text="heron", links=names)
+    for name in names:
+        site.page(name, title=name, text=f"heron {name}")
+    monkeypatch.chdir(workspace.directory)
+    crawl(workspace, url)
+
+    def changed(*paths: str) -> bool:
+        return bool(Definitions(None, (f"{url}/",), AdhocScope(paths)).changed_by_urls())
+
+    assert [changed(), changed("/mistyped/")] == [False, True]
+    crawl(workspace, url, code=1)
+    assert len(indexed(workspace)) == 31, "they wait"
+    assert [changed("/mistyped/"), changed("/old/"), changed("/mistyped/")] == [False, True, False]
+
+
+def test_a_service_that_starts_again_does_not_crawl_for_what_a_limit_keeps_out(
+    manual: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workspace.directory)
+    crawl(workspace, url, "--limit", "3")
+    for documents, is_crawled in (("", False), ("3", False), ("100", True)):
+        definitions = Definitions(None, (f"{url}/",), AdhocScope(documents=documents))
+        assert bool(definitions.changed_by_urls()) is is_crawled
+
+
+def test_a_url_that_was_crawled_with_one_of_another_port_is_crawled_alone(
+    manual: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workspace.directory)
+    add_adhoc_source((f"{url}/", "http://127.0.0.1:9/"), workspace.directory)
+    project, source = add_adhoc_source((f"{url}/",), workspace.directory)
+    assert source.start_urls == (f"{url}/", "http://127.0.0.1:9/")
+    assert [*project.sources] == [source.name]
+
+
+def test_init_takes_over_what_was_asked_for_before(manual: Site, url: str, workspace: Workspace) -> None:
+    words = ("--path", "/docs/", "--exclude", "/docs/b", "--depth", "2", "--limit", "50")
+    crawl(workspace, url, *words)
+    add_adhoc_source((f"{url}/docs/",), workspace.directory, AdhocScope(public=True, delay=0.25))
+    assert workspace.command("init", f"{url}/docs/", "--no-look").code == 0
+    (source,) = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())["sources"].values()
+    assert {
+        name: source[name] for name in ("only", "exclude", "depth", "limits", "public", "politeness")
+    } == {
+        "only": ["/docs/"],
+        "exclude": ["/docs/b"],
+        "depth": 2,
+        "limits": {"documents": 50},
+        "public": True,
+        "politeness": {"delay": 0.25},
+    }
+    assert workspace.command("init", f"{url}/docs/", "--no-look", "--force", "--path", "/archive/").code == 0
+    (source,) = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())["sources"].values()
+    assert source["only"] == ["/archive/"]

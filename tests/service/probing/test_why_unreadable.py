@@ -12,7 +12,7 @@ from support.project import Workspace
 from support.resource import Reply
 from support.server import Request, answering
 
-from ultracrawl.model import CauseCode
+from ultracrawl.model import Cause, CauseCode
 from ultracrawl.model.advice import advice_for
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.robots.policy import RobotsPolicy
@@ -65,8 +65,6 @@ def test_a_site_that_cannot_be_read_has_a_cause_with_its_advice(plain_port: str)
 
 def test_a_probe_has_the_advice_of_what_it_met(plain_port: str) -> None:
     found = probe(plain_port, CLIENT, "ultracrawl", dns=False)
-    with answering(refused) as url:
-        assert not probe(url, CLIENT, "ultracrawl", dns=False).advice
     assert (len(found.problems), "`http://`" in found.advice) == (1, True)
 
 
@@ -75,3 +73,14 @@ def test_an_unreadable_site_gets_no_definition(workspace: Workspace) -> None:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/"
     assert workspace.command("init", url, "--yes").code == 1
     assert not (workspace.directory / "ultracrawl.yaml").exists()
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 500])
+def test_a_probe_tells_what_to_do_about_a_page_that_is_refused(status: int) -> None:
+    def answer(request: Request) -> Reply:
+        return Reply(501 if request.method == "HEAD" else status, (), b"")
+
+    with answering(answer) as url:
+        found = probe(url, CLIENT, "ultracrawl", dns=False)
+    assert len(found.problems) == 1
+    assert found.advice == advice_for(Cause(CauseCode.STATUS, str(status)), in_run=False)

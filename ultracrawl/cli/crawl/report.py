@@ -60,8 +60,12 @@ def print_report(report: RunReport, *, verbose: bool = False, has_definition: bo
     if report.ended_by:
         click.echo(f"  Ended by {report.ended_by}; the next run resumes it")
     if report.refresh_only:
-        limit = "`limits.documents` or `limits.disk_free`" if has_definition else "`--limit`"
-        click.echo(f"  New URLs were left out: {limit} was reached")
+        limit = (
+            report.left_out_by
+            if has_definition
+            else report.left_out_by.replace("limits.documents", "--limit")
+        )
+        click.echo(f"  New URLs were left out: `{limit}` is reached")
     _print_errors(report, verbose=verbose)
     _print_failed(report)
     _print_rejected(report)
@@ -91,12 +95,17 @@ def print_total_and_next_step(reports: Sequence[RunReport], *, has_definition: b
             "Next: `ultracrawl search WORDS`; `ultracrawl crawl` again fetches only what may have changed"
         )
     if any(report.begun and report.problems for report in reports):
+        again = "`ultracrawl crawl` tries again; " if any(map(_lost_connections, reports)) else ""
         where = (
             ""
             if has_definition
             else "; `ultracrawl init --no-look URL` writes a definition file, the place for options"
         )
-        click.echo(f"Next: `ultracrawl urls` lists what became of each URL{where}")
+        click.echo(f"Next: {again}`ultracrawl urls` lists what became of each URL{where}")
+
+
+def _lost_connections(report: RunReport) -> bool:
+    return bool(report.outcomes[UrlOutcome.NETWORK_ERROR])
 
 
 def _print_total(reports: Sequence[RunReport]) -> None:

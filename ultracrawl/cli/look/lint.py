@@ -14,6 +14,7 @@ from ultracrawl.cli.options import FormatsCommand, config_option, json_option, p
 from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.run.filters.filtering import Filtering
 from ultracrawl.run.listing.setup import check_listed
 from ultracrawl.run.source_data.left_over import left_over_sources
@@ -33,7 +34,7 @@ MAX_HOSTS = 20
 @click.command("lint", cls=FormatsCommand)
 @click.argument("files", nargs=-1)
 @config_option
-@click.option("--strict", is_flag=True, help="Hints count as mistakes.")
+@click.option("--strict", is_flag=True, help="Hints count as mistakes, if an option causes them.")
 @click.option(
     "--connect",
     is_flag=True,
@@ -47,7 +48,8 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
     browser, have to be installed here.
 
     Each line says: file:line - key - what is wrong; what to write instead. Exit code 2 if a mistake would keep a crawl
-    from starting, with --strict also if there is a hint.
+    from starting, with --strict also if there is a hint. Hints about this machine do not count: a variable of a secret
+    that is not set here, an extra that is missing, data of former sources; nor does the advice on `file:` URLs.
 
     \b
     Example:
@@ -82,7 +84,8 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
     if not as_json:
         _print_intranets(loaded)
         _print_counts(loaded, fatal, len(findings) - fatal)
-    raise SystemExit(2 if fatal or (strict and findings) else 0)
+    counts = fatal or (strict and any(one.code is not FindingCode.UNCOUNTED for one in findings))
+    raise SystemExit(2 if counts else 0)
 
 
 def _print_intranets(loaded: Iterable[Loaded]) -> None:
@@ -128,7 +131,8 @@ def _beside_options(location: str, loaded: Loaded, *, connect: bool) -> Iterator
         *check_user_names(project.sign_in, project.known_sources.values()),
         *check_variables(shared),
     ):
-        yield Finding(location, 0, ".".join(map(str, hint.path)), hint.problem, hint.instead, hint.fatal)
+        key = ".".join(map(str, hint.path))
+        yield Finding(location, 0, key, hint.problem, hint.instead, hint.fatal, hint.code)
     yield from golden_findings(project.search_page.check_answers)
     for source in project.known_sources.values():
         # Files of other formats have no option for it.
@@ -143,7 +147,7 @@ def left_over(project: Project) -> Iterator[Finding]:
     """Yield a hint for each source that has stored data and that no file defines."""
     for source in left_over_sources(with_adhoc_sources(project)):
         key, place = f"sources.{source.source}", project.definitions or str(project.base)
-        yield Finding(place, 0, key, source.problem, f"write {source.instead}", fatal=False)
+        yield Finding(place, 0, key, source.problem, f"write {source.instead}", False, FindingCode.UNCOUNTED)
 
 
 def _of_filters(location: str, loaded: Loaded) -> Iterator[Finding]:

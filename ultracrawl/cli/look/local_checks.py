@@ -13,6 +13,7 @@ from ultracrawl.content.converters.registry import converter_for
 from ultracrawl.errors import AdvisedError, MissingExtraError, UserError
 from ultracrawl.index.engines import check_engine
 from ultracrawl.index.writing.project_outputs import cache_folder, former_indexes
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
 from ultracrawl.run.auth.ntlm import ntlm_installed
 from ultracrawl.run.reading.language_detection import languages_of
@@ -89,7 +90,8 @@ def _check_extras(source: DataSource) -> Iterator[PathFinding]:
     """Yield the extras and programs that the options of a source need and that are missing."""
     if source.runs_scripts:
         for found in _failures(lambda: browser_program(source.javascript.browser)):
-            yield PathFinding(("javascript",), *found, fatal=source.javascript.browser is not None)
+            fatal = source.javascript.browser is not None
+            yield PathFinding(("javascript",), *found, fatal, None if fatal else FindingCode.UNCOUNTED)
     if find_spec("py3langid") is None:
         for found in _failures(lambda: focus_of(source, compile_focus(source), languages_of(source))):
             written = (name for name in _LANGUAGE_OPTIONS if name in source.model_fields_set)
@@ -109,7 +111,7 @@ def _check_extras(source: DataSource) -> Iterator[PathFinding]:
         if converter is not None and not all(map(find_spec, converter.needs)):
             problem = f"documents of the type `{name}` are not read: the extra for them is not installed"
             instead = f'install it with: pip install "{converter.install}"'
-            yield PathFinding(("types",), problem, instead, fatal=False)
+            yield PathFinding(("types",), problem, instead, False, FindingCode.UNCOUNTED)
 
 
 def _failures(check: Callable[[], object]) -> Iterator[tuple[str, str]]:
@@ -148,4 +150,4 @@ def check_shown(source: DataSource) -> Iterator[PathFinding]:
     if getattr(source, "folders", ()) and not getattr(source, "display_url", True):
         problem = "hits lead to `file:` URLs, which open in no browser"
         instead = "write where a server has the files: `display_url: {file:///srv/docs/: https://files.example.com/}`"
-        yield PathFinding(("display_url",), problem, instead, fatal=False)
+        yield PathFinding(("display_url",), problem, instead, False, FindingCode.UNCOUNTED)

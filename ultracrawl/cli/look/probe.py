@@ -51,6 +51,8 @@ def command(
     if not url.startswith(("http://", "https://")):
         if instead := with_scheme(url):
             raise Mistake.URL_WITHOUT_SCHEME.error(url=url, instead=f"ultracrawl probe {instead}")
+        if "://" in url:
+            raise Mistake.NO_WEB_SITE.error(url=url)
         raise Mistake.NO_URL.error(url=url)
     client, robots_name = _client(url, config, name)
     result = probe(url, client, robots_name, dns=not no_dns, advanced=advanced_dns)

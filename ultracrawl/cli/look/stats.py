@@ -105,4 +105,5 @@ def _line(run: RunNumbers) -> str:
     changes = f"{run.new:,} new, {run.modified:,} modified, {run.deleted:,} deleted"
     size = f"{run.bytes / 1e6:,.1f} MB, {run.seconds:,.0f} s"
     numbers = run.problem or f"{run.fetched:,} fetched, {changes}, {run.errors:,} errors, {size}"
-    return f"  {run.run}  {iso(run.began)}  {run.end}: {numbers}"
+    limit = f"; limit reached: {run.limit}" if run.limit else ""
+    return f"  {run.run}  {iso(run.began)}  {run.end}: {numbers}{limit}"

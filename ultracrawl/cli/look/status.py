@@ -139,6 +139,8 @@ def _print_last_run(row: dict[str, Any]) -> None:
         click.echo(
             f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched"
         )
+        if limit := last.get("ended_by") or last.get("left_out_by"):
+            print_line(f"  limit reached: {limit}")
         for problem in last["problems"]:
             print_line(f"  last run {last['run_id']} failed: {problem}")
     elif row["state"] == "unfinished":

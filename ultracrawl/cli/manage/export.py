@@ -46,7 +46,8 @@ def command(sources: tuple[str, ...], warc: Path | None, project: Project) -> No
     if not chosen:
         raise Mistake.NOTHING_STORED.error()
     written = _write(warc, (answer for source in chosen for answer in _answers(project, source)))
-    click.echo(f"{counted(written, 'document')} in {warc}")
+    none = "" if written else ": none is stored yet; `ultracrawl crawl` stores what it reads"
+    click.echo(f"{counted(written, 'document')} in {warc}{none}")
 
 
 def _answers(project: Project, source: DataSource) -> Iterator[StoredAnswer]:

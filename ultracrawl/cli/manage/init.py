@@ -24,7 +24,7 @@ from ultracrawl.service.probing.draft import NEVER, Draft
 from ultracrawl.service.probing.page_count import PageCount
 from ultracrawl.service.probing.survey import Survey, UnreadableSiteError, survey
 from ultracrawl.service.probing.visitor import Visitor
-from ultracrawl.settings.adhoc import AdhocScope
+from ultracrawl.settings.adhoc import AdhocScope, adhoc_options
 from ultracrawl.settings.projects import locate_project
 from ultracrawl.sources import PROJECT_FILE, Project, adhoc_project, compile_source
 from ultracrawl.sources.durations import parse_interval
@@ -102,6 +102,7 @@ def command(
     What no option says is asked; with --yes or --json, and without a terminal, the defaults are taken. A few requests
     are sent, as a crawl would send them: for the front page, robots.txt, and some sitemaps or pages, from which the
     number of pages is estimated. The usual generators of sites are recognised, and what they add to pages is left out.
+    What `crawl URL` or `serve --url` was told here about the same site, such as --path, is taken over.
 
     \b
     Examples:
@@ -117,7 +118,11 @@ def command(
         raise Mistake.MISSING.error(command="ultracrawl init", what="URL")
     project = given or _project_of(questions.answer("", "URL of the site", "", _project_of))
     (source,) = project.sources.values()
-    draft = Draft(name or source.name, source.start_urls[0], scope.applied_to({}), delay, every, engine or "")
+    crawled = adhoc_options(source.start_urls, Path.cwd())
+    delay = crawled.get("politeness", {}).get("delay") if delay is None else delay
+    draft = Draft(
+        name or source.name, source.start_urls[0], scope.applied_to(crawled), delay, every, engine or ""
+    )
     draft.project(file)  # mistakes in options are reported before the site gets a request
     check_engine(engine or ENGINES[0])
     if not (yes or as_json or questions.is_asking):

@@ -29,6 +29,10 @@ def command(attribute: str | None, project: Project, language: str, as_json: boo
     lists = value_lists(project)
     if attribute is not None and attribute not in lists:
         raise Mistake.NO_SUCH_NAME.error(what="list of values", name=attribute, known=sorted(lists))
+    if not (lists or as_json):
+        click.echo(
+            "No list of values is defined or loaded; `lists:` of the definition defines some.", err=True
+        )
     for listed in (lists[attribute],) if attribute else lists.values():
         for value in listed.values:
             display_name = value.display_name(language)

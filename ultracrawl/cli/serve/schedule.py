@@ -220,6 +220,8 @@ def _order(project: Project, name: str, order: ScheduleCommand, as_json: bool) -
 def _state(project: Project, name: str) -> ScheduleState:
     states = {state.name: state for state in schedule_states(project)}
     if name not in states:
+        if not states:
+            raise Mistake.NO_SCHEDULE.error(name=name)
         raise Mistake.NO_SUCH_NAME.error(what="schedule", name=name, known=states)
     return states[name]
 

@@ -140,7 +140,7 @@ class RunLimits(Feature):
         change = f"new URLs are no longer crawled ({reasons})" if reasons else "new URLs are crawled again"
         logger.warning("%s: %s", self._context.source.name, change)
         if reasons:
-            self._context.counters.note_refresh_only()
+            self._context.counters.note_refresh_only(reasons)
         if bool(reasons) != bool(before):
             self._notify()
 

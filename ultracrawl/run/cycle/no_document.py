@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, UrlRecord
-from ultracrawl.model.advice import advice_for
+from ultracrawl.model.advice import SCRIPTS, advice_for, advice_on_scripts
 from ultracrawl.rules.duplicates.marks import read_sketch
 from ultracrawl.run.discovery.start_chain import start_records
 from ultracrawl.run.rendering.browser import what_rendering_lacks
-from ultracrawl.run.rendering.script_detection import SCRIPTS
 from ultracrawl.sources.definition import WEB
 
 if TYPE_CHECKING:
@@ -97,5 +96,4 @@ def _is_bare(record: UrlRecord) -> bool:
 def _advice(record: UrlRecord) -> str:
     if record.cause.subject != SCRIPTS:
         return advice_for(record.cause)
-    lacks = what_rendering_lacks()
-    return "to run them, write `javascript: auto`" + (f"; the browser is missing: {lacks}" if lacks else "")
+    return advice_on_scripts(what_rendering_lacks())

@@ -113,7 +113,7 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
         reasons = (problem for url in starts if (problem := _failure_of(context, url)))
         given_up = (f"{site} was given up after too many network errors" for site in report.given_up)
         records = start_records(context)
-        reason = next(reasons, "") or next(given_up, "") or _endless(records)
+        reason = next(reasons, "") or next(given_up, "") or _endless(context)
         own = context.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
         what = f"the class {own} failed on every page" if own else "no page could be read"
         told = f"{what}{f': {reason}' if reason else ''}"
@@ -136,12 +136,17 @@ def _with_advice(problem: str, record: UrlRecord | None) -> str:
     return problem if record is None else with_advice(problem, record.cause)
 
 
-def _endless(records: Iterable[UrlRecord]) -> str:
-    """Return which start URL leads to redirects without an end; empty if none does."""
-    return next(
-        (f"{one.url}: its redirects never reach a page" for one in records if one.redirects_to),
-        "",
-    )
+def _endless(context: CrawlContext) -> str:
+    """Return which start URL leads to redirects without an end, and how these go; empty if none does."""
+    for url in _canonical(context, context.source.seed_urls):
+        chain, last = [url], context.store.records.get_record(url_key(url))
+        for last in _redirect_targets(context.store, url):
+            chain.append(last.url)
+            if last.url in chain[:-1]:
+                break
+        if last is not None and last.redirects_to:
+            return f"the redirects never reach a page: {' -> '.join(chain)}"
+    return ""
 
 
 def start_records(context: CrawlContext) -> list[UrlRecord]:

@@ -36,8 +36,9 @@ UNFOLLOWED = ".unfollowed"
 KEPT_OUT = ".kept-out"
 """Suffix of the mark of a run that left links for later (refresh-only mode)."""
 MIXED = "mixed"
-"""In place of a recipe: documents were made by several. In place of a scope: there are documents outside of it, which
-are held back. It differs from that of every definition."""
+"""In place of a recipe: documents were made by several. Before a scope: there are documents outside of it, which are
+held back. Either differs from that of every definition."""
+_WITH_OUTSIDE = f"{MIXED}-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,12 @@ def with_recipes(mark: str, recipes: str) -> str:
 
 def with_documents_outside(mark: str) -> str:
     """Return the mark of a run that held back documents outside the scope: the next one looks at all URLs again."""
-    digests = _digests(mark)
-    return f"{MIXED}.{digests.partition('.')[2]}{mark.removeprefix(digests)}"
+    return _WITH_OUTSIDE + without_documents_outside(mark)
+
+
+def without_documents_outside(mark: str) -> str:
+    """Return the mark of a run as if it had held back no documents outside the scope."""
+    return mark.removeprefix(_WITH_OUTSIDE)
 
 
 def _digests(mark: str) -> str:

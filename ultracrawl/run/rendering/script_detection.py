@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.file_names import media_type_of
 from ultracrawl.model import Cause, CauseCode
+from ultracrawl.model.advice import SCRIPTS
 from ultracrawl.model.page import LinkKind, Page
 from ultracrawl.rules.recrawl.change import checksum
 from ultracrawl.rules.urls.canonical import UrlPolicy
@@ -19,8 +20,6 @@ PAGES = frozenset({"text/html", "application/xhtml+xml"})
 """Media types of pages that may have scripts."""
 FEW_CHARACTERS = 100
 """Characters without white space; a page with fewer says nothing before its scripts have run."""
-SCRIPTS = "scripts"
-"""The subject of the cause of a page that has no text because its scripts have not run."""
 LOOKED_AT = 2000
 """Characters at the beginning of a text that nearly always tell whether it has few."""
 _TYPES_OF_PAGE_NAMES = PAGES | {""}

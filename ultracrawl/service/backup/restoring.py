@@ -48,7 +48,7 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> R
     engine = saving_engine(project)
     places = places_of(project)
     if not archive.exists():
-        raise UserError(f"there is no file {archive}")
+        raise UserError(f"there is no file {archive}; name one that `ultracrawl backup` has made")
     _check_idle(project)
     begun = unfinished_restore(project.state.path) if engine is not None else None
     full = None if force else next((path for path in places.values() if _holds_something(path)), None)

@@ -51,6 +51,8 @@ class RunNumbers:
     """Mean time until the answer of a page began; None if no page was asked for."""
     problem: str = ""
     """Why it failed, in one line."""
+    limit: str = ""
+    """The limit that ended it, or at which new URLs were left out."""
 
     @property
     def is_changed(self) -> bool:
@@ -64,6 +66,7 @@ class RunNumbers:
             "began": iso(self.began),
             "end": self.end.value,
             "problem": self.problem or None,
+            "limit": self.limit or None,
         }
 
 
@@ -99,4 +102,5 @@ def _numbers(mark: RunMark) -> RunNumbers:
         documents=report.get("documents"),
         answer_seconds=report.get("answer_seconds"),
         problem=next(iter(problems), ""),
+        limit=report.get("ended_by") or report.get("left_out_by") or "",
     )

@@ -28,6 +28,8 @@ from ultracrawl.sources import DataSource, Project, compile_source
 MAX_BODY_BYTES = 512_000
 """Bytes of a body that are read: at least the 500 KiB of a robots.txt that RFC 9309 2.5 requires."""
 MAX_REDIRECTS = 10
+_WITHOUT_HEAD = frozenset({405, 501})
+"""Statuses of servers that do not answer HEAD."""
 STEPS = 3
 """A request may take this many times as long as one step of it."""
 _URL_POLICY = UrlPolicy()
@@ -96,7 +98,12 @@ class ProbeClient:
 
     def follow_redirects(self, url: str) -> list[ProbeResponse]:
         """Return the responses of a URL and of the redirects from it, at most ten."""
-        return follow(url, self.request_url)
+        return follow(url, self._look_at)
+
+    def _look_at(self, url: str) -> ProbeResponse:
+        """Return the answer to HEAD, or to GET from a server that does not know HEAD."""
+        answer = self.request_url(url)
+        return self.request_url(url, "GET") if answer.status in _WITHOUT_HEAD else answer
 
     def _unreachable(self, name: str, addresses: Sequence[str]) -> Cause:
         if not addresses:

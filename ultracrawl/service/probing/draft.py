@@ -42,7 +42,7 @@ class Draft:
     name: str
     url: str
     restrictions: Mapping[str, Any]
-    """Options of the source that were asked for: `only`, `exclude`, `depth`, `limits`."""
+    """Options of the source that were asked for: `only`, `exclude`, `depth`, `limits`, `public`."""
     delay: float | None = None
     """Seconds between two requests."""
     every: str = ""
@@ -93,11 +93,13 @@ class Draft:
             yield _Option("depth", self.restrictions["depth"], "steps from the start URL along links")
         if "limits" in self.restrictions:
             yield _Option("limits", self.restrictions["limits"], "no new pages from this number on")
+        if self.restrictions.get("public"):
+            yield _Option("public", True, "everybody may search it")
         yield from self._of_generator()
         if self.delay is not None:
             yield _Option(
                 "politeness",
-                {"delay": int(self.delay) if self.delay.is_integer() else self.delay},
+                {"delay": int(self.delay) if float(self.delay).is_integer() else self.delay},
                 "seconds between two requests",
             )
         if self.survey is not None:

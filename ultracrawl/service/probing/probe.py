@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from dns.exception import DNSException
@@ -70,6 +71,8 @@ def probe(
     last = site.redirects[-1]
     if last.cause:
         _note(site, last.url, last.cause)
+    elif last.status >= HTTPStatus.BAD_REQUEST:
+        _note(site, last.url, Cause(CauseCode.STATUS, str(last.status)))
     site.server, site.tls = last.headers.get("server", ""), last.tls
     _fetch_robots(site, client, robots_name)
     site.virtual_servers = _virtual_servers(site, client, host)

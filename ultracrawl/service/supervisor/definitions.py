@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -51,15 +52,23 @@ class Definitions:
         return bool(changed)
 
     def changed_by_urls(self) -> str:
-        """Return the source of `urls` if its last run had another scope; empty if not, or if that cannot be read."""
+        """Return the source of `urls` if its last run had another scope; empty if not, or if that cannot be read.
+
+        Documents outside of the same scope that wait for a person are no change, nor are links that a limit keeps out.
+        """
         if not (name := self._of_urls):
             return ""
-        from ultracrawl.run.removal.scope import change_since  # noqa: PLC0415 - few services have `urls`
+        from ultracrawl.run.control.limits import limits_over  # noqa: PLC0415 - few services have `urls`
+        from ultracrawl.run.removal.scope import change_since, without_documents_outside  # noqa: PLC0415
 
         with suppress(StateError), state_to_read(self.project, name) as state:
             latest = next(iter(state.runs(1)), None) if state is not None else None
-            rules = compile_source(self.project.sources[name], self.project)
-            if latest is not None and change_since(latest, rules).scope:
+            if state is None or latest is None:
+                return ""
+            source = self.project.sources[name]
+            closed = bool(limits_over(source.limits, state, self.project.state.path))
+            latest = replace(latest, scope=without_documents_outside(latest.scope))
+            if change_since(latest, compile_source(source, self.project), closed=closed).scope:
                 return name
         return ""
 

@@ -39,7 +39,7 @@ def check_variables(options: object) -> Iterator[PathFinding]:
         if isinstance(secret, SecretStr) and (name := unset_variable(secret)):
             problem = f"the environment variable `{name}` is not set here"
             instead = f"set it where the source is crawled: `export {name}=...`"
-            yield PathFinding(path, problem, instead, fatal=False)
+            yield PathFinding(path, problem, instead, False, FindingCode.UNCOUNTED)
 
 
 def check_sign_in(section: SignInSection) -> Iterator[PathFinding]:

@@ -93,7 +93,8 @@ def check_times(section: TimesSection) -> Iterator[PathFinding]:
     """Yield missing and contradictory time options of a section."""
     step = section.every
     if not section.cron and step is None:
-        yield PathFinding((), "no launch time is defined", 'add `cron: "0 3 * * *"`, or `every: 6 h`')
+        instead = "add `every: day`" if section.at else 'add `cron: "0 3 * * *"`, or `every: 6 h`'
+        yield PathFinding((), "no launch time is defined", instead)
     if section.cron:
         for option in ("every", "at", "on"):
             if getattr(section, option):

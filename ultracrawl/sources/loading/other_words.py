@@ -20,6 +20,7 @@ _WORDS = {
     "cookies_enabled": "cookies: {enabled: true}",
     "robotstxt_obey": "in the source `robots: {obey: false}` to ignore robots.txt, which is obeyed by default",
     "start_url": "start_urls: [https://www.example.com/]",
+    "url": "start_urls: [https://www.example.com/]",
     "user_agent_string": "user_agent: mybot",
     # wget, HTTrack
     "accept": "boundary: {uris: {include: [{suffix: .html}]}}",

@@ -39,6 +39,10 @@ _PROBLEMS = {
     "string_too_long": "is too long",
     **dict.fromkeys(("string_too_short", "too_short"), "is empty"),
 }
+_MOST_PLACES = 3
+"""Sections that are named to which an option may belong."""
+_MOST_NAMES = 30
+"""Options of a group that are named where none of them is like a wrong one."""
 _BOUNDS = {
     "greater_than": ("is not greater than", "gt"),
     "greater_than_equal": ("is less than", "ge"),
@@ -69,7 +73,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
     path = tuple(step for step in error["loc"] if step != _KEY_MARK)
     if error["type"] == "extra_forbidden":
         group, _ = _describe(model, path[:-1])
-        return (path, *_unknown_option(str(path[-1]), group, error["input"]))
+        above = _describe(model, path[:-2])[0] if path[:-1] else None
+        return (path, *_unknown_option(str(path[-1]), group, above, error["input"]))
     if error["type"] == "missing":
         return path, "is missing", _example(model, path)
     if error["type"] == MISTAKE:
@@ -78,7 +83,9 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
     return path, _problem(error), _instead(error, model, path)
 
 
-def _unknown_option(name: str, group: type[BaseModel] | None, value: object) -> tuple[str, str]:
+def _unknown_option(
+    name: str, group: type[BaseModel] | None, above: type[BaseModel] | None, value: object
+) -> tuple[str, str]:
     names = option_names(group) if group else []
     if group is not None and issubclass(group, SourceOptions) and name in option_names(DefinitionFile):
         return f"unknown option `{name}`", f"write `{name}` at the top of the file, beside `sources`"
@@ -86,9 +93,37 @@ def _unknown_option(name: str, group: type[BaseModel] | None, value: object) -> 
     instead = (
         of_group.get(name)
         or advice_for(name, value)
-        or suggestion(name, names, f"the options here are {format_names(names)}")
+        or _place_of(name, group, above, value)
+        or suggestion(name, names, _options_here(names))
     )
     return f"unknown option `{name}`", instead
+
+
+def _options_here(names: list[str]) -> str:
+    """Return what can be written in a group; a source has so many options that nobody reads their names."""
+    if len(names) > _MOST_NAMES:
+        return "write one of the options in docs/configuration.md, which `ultracrawl schema` prints, too"
+    return f"the options here are {format_names(names)}"
+
+
+def _place_of(name: str, group: type[BaseModel] | None, above: type[BaseModel] | None, value: object) -> str:
+    """Return where to write an option that is known in one section of its group, or above it; empty if nowhere."""
+    if group is None:
+        return ""
+    if above is not None and name in option_names(above):
+        return f"write `{name}` one level above, beside the section in which it is now"
+    sections = {option: _group_of(info.annotation) for option, info in group.model_fields.items()}
+    holders = [option for option, inner in sections.items() if inner and name in option_names(inner)]
+    found = [(holder, _describe(group, (holder, name))[1]) for holder in holders]
+    written = [
+        f"`{holder}: {{{name}: {flow_of(_number_or_example(value, option))}}}`" for holder, option in found
+    ]
+    return f"write {' or '.join(written)}" if 0 < len(written) <= _MOST_PLACES else ""
+
+
+def _number_or_example(value: object, option: tuple[str, FieldInfo] | None) -> object:
+    examples = option[1].examples if option else None
+    return value if isinstance(value, int | float) else next(iter(examples or ()), "...")
 
 
 def _problem(error: ErrorDetails) -> str:

@@ -151,6 +151,8 @@ def _unknown_at_top(key: str, value: object) -> str:
     otherwise = f"the options of a file are {format_names(_FILE_KEYS)}"
     if advice := advice_for(key, value):
         return advice
+    if isinstance(value, dict) and {"start_urls", "type"} & value.keys():
+        return f"write `sources:` in a line above it, and indent `{key}`"
     if option := closest_match(key, _SOURCE_KEYS):
         otherwise = f"write `{option}` below a source, or below `defaults:` for all of them"
     if key in _SOURCE_KEYS:

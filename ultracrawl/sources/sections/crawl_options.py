@@ -215,9 +215,7 @@ class CrawlOptions(Section):
     """Priority levels of the queue."""
     limits: LimitsSection = Field(default=LimitsSection.by_default(), examples=[{"timeout": 30}])
     """Limits for one page, one site and one run."""
-    refresh: RefreshSection = Field(
-        default=RefreshSection.by_default(), examples=[{"mode": "scratch", "interval": "36 h"}]
-    )
+    refresh: RefreshSection = Field(default=RefreshSection.by_default(), examples=[{"interval": "36 h"}])
     """What is recrawled, and when."""
     orphans: OrphansSection = Field(default=OrphansSection.by_default(), examples=[{"after": 5}])
     """What happens to documents that nothing links to any more."""

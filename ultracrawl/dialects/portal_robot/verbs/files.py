@@ -62,7 +62,9 @@ def filtered_source(project: Project, name: str | None) -> DataSource:
     sources = [source for source in chosen_sources(project, [name] if name else []) if source.filters.file]
     if len(sources) != 1:
         raise UserError(
-            "name one source with filters, by --source" if sources else "no source here has filters"
+            "name one source with filters, by --source"
+            if sources
+            else "no source here has filters; write `filters: {file: filter.conf}` in one"
         )
     return sources[0]
 
