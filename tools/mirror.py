@@ -37,7 +37,7 @@ MAX_ARGUMENTS = 6
 WIDE: Mapping[str, int] = {
     "ultracrawl.index.whoosh.index_searcher": 34,
     "ultracrawl.run.composition.assembly": 34,
-    "ultracrawl.run.composition.features": 52,
+    "ultracrawl.run.composition.features": 53,
     "ultracrawl.run.lifecycle": 37,
     "ultracrawl.sources.compilation.source": 37,
     "ultracrawl.rules.acceptance.Acceptance": 7,

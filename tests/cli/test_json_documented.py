@@ -16,7 +16,7 @@ PARTS = {"record", "before", "after"}
 """Fields with an object of a shape that another verb has, too."""
 OPTIONAL = {
     "search": {"anchor", "completions", "display_name", "text"},
-    "status": {"time", "problem", "documents", "same_start"},
+    "status": {"bounded", "documents", "exclusion", "pages", "pattern", "problem", "same_start", "time"},
     "status SITE": {"machine", "pid", "since", "waiting"},  # of the crawl that asks it now
     "approve": {"kept"},  # while the source is being crawled
     "approve-changes": {"cause", "url"},

@@ -100,7 +100,11 @@ def test_an_endless_site_is_bounded_and_reported(
 def test_an_endless_path_is_bounded_by_default(site: Site, url: str, workspace: Workspace) -> None:
     endless(site, lambda path: repeated_folders(path) if path.count("/") < 40 else [])
     workspace.define(
-        f"{url}/", limits={"urls_per_site": 3000}, depth=8, log={"screened": True}, sitemaps={"use": False}
+        f"{url}/",
+        limits={"urls_per_site": 3000, "trap_pages": None},
+        depth=8,
+        log={"screened": True},
+        sitemaps={"use": False},
     )
     run = workspace.crawl().run
     rules = list(run["rejected_by"])

@@ -39,6 +39,7 @@ from ultracrawl.stores.source_notes.definition import DEFINITION, is_defined_els
 from ultracrawl.stores.source_notes.failure import FAILURE
 from ultracrawl.stores.source_notes.let_in import LET_IN
 from ultracrawl.stores.source_notes.lost_versions import LOST_VERSIONS
+from ultracrawl.stores.source_notes.traps import TRAPS
 from ultracrawl.stores.unfinished_copy import UnfinishedCopy, mark_unfinished
 
 PATHS = [
@@ -177,7 +178,7 @@ def _copied(origin: StorePlace, target: StorePlace) -> CopiedStores:
 @pytest.mark.parametrize("places", PATHS, indirect=True)
 def test_every_row_of_each_kind_arrives(places: list[StorePlace]) -> None:
     _fill(places[0])
-    for name in (FAILURE, LET_IN, LOST_VERSIONS):
+    for name in (FAILURE, LET_IN, LOST_VERSIONS, TRAPS):
         places[0].notes("s").write(name, name.encode())
     before, rows = _all_rows(places[0]), rows_of_each_kind()
     for kind in (*OF_SOURCE, *OF_PROJECT):
@@ -186,11 +187,11 @@ def test_every_row_of_each_kind_arrives(places: list[StorePlace]) -> None:
     for origin, target in pairwise(places):
         copied = _copied(origin, target)
         assert _all_rows(target) == before == _all_rows(origin)
-        for name in (FAILURE, LET_IN, LOST_VERSIONS):
+        for name in (FAILURE, LET_IN, LOST_VERSIONS, TRAPS):
             assert target.notes("s").read(name) == name.encode()
         assert copied.sources["empty"] == {}
-        assert copied.sources["s"] == {name_of(kind): len(rows[kind]) for kind in OF_SOURCE} | {"note": 3}
-        assert copied.rows == sum(map(len, rows.values())) + 3
+        assert copied.sources["s"] == {name_of(kind): len(rows[kind]) for kind in OF_SOURCE} | {"note": 4}
+        assert copied.rows == sum(map(len, rows.values())) + 4
         with closing(target.engine.open_store(target.folder, "s")) as store:
             assert store.records.count_urls().known == URLS
             assert len(store.records.redirecting_to("http://h1/1")) == 3

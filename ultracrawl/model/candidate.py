@@ -56,6 +56,10 @@ class Candidate(NamedTuple):
     closed: str = ""
     """The rule that rejects all new URLs at the time; empty for none."""
     counts: TrapCounts = TrapCounts()
+    trap: str = ""
+    """The pattern of URLs without new content that it belongs to, and that is bounded; empty for none."""
+    slowed_by: str = ""
+    """The pattern that may be one, because of which it waits for all others; empty for none."""
     over: tuple[ExceededLimit, ...] = ()
     """The exceeded limits that close the source to new URLs."""
 

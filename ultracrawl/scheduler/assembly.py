@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.rules.candidates.rules import CandidateRules
+from ultracrawl.rules.candidates.traps import TrapPatterns
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.run import CrawlContext
 from ultracrawl.run.discovery.new_urls import trap_guard
@@ -22,7 +23,7 @@ from ultracrawl.scheduler.flight import EntryGate, VisitsInFlight
 from ultracrawl.scheduler.ingest import LinkIngest
 from ultracrawl.scheduler.link_urls import LinkUrls
 from ultracrawl.scheduler.pacing import Pacing
-from ultracrawl.scheduler.picking import EntryPicker, Refill, RobotsBarrier, SitemapBarrier
+from ultracrawl.scheduler.picking import EntryPicker, Refill, RobotsBarrier, SitemapBarrier, TrapBarrier
 from ultracrawl.scheduler.recrawl import RecrawlActivator, RepeatVisits
 from ultracrawl.stores import QueueEntry
 
@@ -98,6 +99,7 @@ class SchedulerParts(NamedTuple):
     flight: VisitsInFlight
     activator: RecrawlActivator
     ingest: LinkIngest
+    traps: TrapBarrier
 
 
 def assemble(
@@ -137,7 +139,14 @@ def assemble(
         queue, flight, site_log, pacing, ingest, activator if activator.on else None, given, endings
     )
     gate.load_stored_queue()
-    barrier = SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_fetch, flight.second)
+    traps = TrapBarrier(
+        context,
+        frontier,
+        flight,
+        features.traps.patterns if features.traps else TrapPatterns(),
+        gate.is_finished,
+    )
+    barrier = SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_fetch, traps)
     picker = EntryPicker(
         frontier,
         Refill(context, frontier, barrier, activator, wake, ingest.settle_linked),
@@ -147,12 +156,13 @@ def assemble(
             ingest.note_turn,
             flight.is_withdrawn,
             partial(_refuses_new, ingest, flight),
+            *([traps.holds_back] if features.traps else []),
             RobotsBarrier(context, frontier, pacing, alarm, features.robots, sitemaps).holds_back,
             barrier.holds_back,
         ),
         ingest.settle_now,
     )
-    return SchedulerParts(picker, flight, activator, ingest)
+    return SchedulerParts(picker, flight, activator, ingest, traps)
 
 
 def _holds_given(given: GivenUrls, flight: VisitsInFlight, entry: QueueEntry) -> bool:
@@ -191,7 +201,10 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
     count, excluded = context.counters.count_excluded, hooks[Feature.candidate_excluded]
     return CandidateFilter(
         LinkUrls(rules.url_policy, count, features.rewriting.rewriter, excluded),
-        CandidateRules(rules.boundary, trap_guard(rules, context.store)),
+        CandidateRules(
+            rules.boundary,
+            trap_guard(rules, context.store, features.traps.patterns if features.traps else None),
+        ),
         context.store,
         context.clock,
         CandidateListeners(

@@ -15,6 +15,7 @@ from ultracrawl.run.logs.crawl_logs import CrawlLogs
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.rewriters import SourceRewriter
 from ultracrawl.run.transport.host_addresses import HostAddresses
+from ultracrawl.run.traps.recognition import TrapRecognition
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,6 +36,8 @@ class Features(NamedTuple):
     robots: RobotsCache
     sitemaps: SitemapManager
     logs: CrawlLogs
+    traps: TrapRecognition | None
+    """None if the source recognises none."""
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
@@ -51,4 +54,5 @@ class Features(NamedTuple):
             parts[RobotsCache],
             parts[SitemapManager],
             parts[CrawlLogs],
+            parts.get(TrapRecognition),
         )

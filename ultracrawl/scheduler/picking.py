@@ -9,17 +9,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ultracrawl.model import CauseCode
+from ultracrawl.rules.candidates.rules import pattern_rule
+from ultracrawl.rules.candidates.traps import TrapPatterns
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.recrawl.change import proves_unchanged
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.run import CrawlContext
-from ultracrawl.run.control.second_attempts import SecondAttempts
 from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
 from ultracrawl.scheduler.alarm import Alarm
+from ultracrawl.scheduler.flight import VisitsInFlight
 from ultracrawl.scheduler.pacing import Pacing
 from ultracrawl.scheduler.recrawl import RecrawlActivator
 from ultracrawl.stores import QueueEntry
+
+MAX_SLOW = 20_000
+"""Entries of patterns that may be traps that wait at most; further ones are requested in their turn."""
 
 
 class RobotsBarrier:
@@ -72,10 +77,74 @@ class RobotsBarrier:
         self._alarm.set_timer(0.0)
 
 
+class TrapBarrier:
+    """Keeps new URLs of crawler traps from being requested, and those of what may be one until nothing else is left.
+
+    What waits stays in the store, as what `VisitsInFlight` has set aside; both are in this collection of keys. URLs
+    that were fetched before, and start URLs, are requested in any case.
+    """
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        frontier: Frontier[QueueEntry],
+        flight: VisitsInFlight,
+        patterns: TrapPatterns,
+        is_finished: Callable[[str], bool],
+    ) -> None:
+        """Initialise; `is_finished` returns whether nothing more of a site may be fetched."""
+        self._context = context
+        self._frontier = frontier
+        self._flight = flight
+        self._patterns = patterns
+        self._is_finished = is_finished
+        self._waiting: dict[int, QueueEntry] = {}
+        self._released: set[int] = set()
+
+    def __len__(self) -> int:
+        """Return how many entries stay in the store."""
+        return len(self._waiting) + len(self._flight.second)
+
+    def __contains__(self, key: object) -> bool:
+        """Return whether the entry of the URL with a key stays in the store."""
+        return key in self._waiting or key in self._flight.second
+
+    def holds_back(self, entry: QueueEntry) -> bool:
+        """Return whether an entry was ended, or waits now."""
+        patterns, context = self._patterns, self._context
+        if not patterns.suspects or not entry.seq or entry.url in context.rules.seeds:
+            return False
+        trap = patterns.bounding(entry.url)
+        if not trap and (entry.key in self._released or not patterns.slowing(entry.url)):
+            self._released.discard(entry.key)
+            return False
+        record = context.store.records.get_record(entry.key)
+        if (record is not None and record.last_fetched) or self._flight.must_fetch(entry.key):
+            return False
+        if trap:
+            limit = context.rules.traps.at(entry.site).trap_pages or 0
+            self._flight.refuse_entry(entry, pattern_rule(limit, trap))
+        elif len(self._waiting) >= MAX_SLOW:
+            return False
+        else:
+            self._waiting[entry.key] = entry
+            self._flight.return_turn(entry)
+        return True
+
+    def release(self) -> bool:
+        """Let what waits follow, as nothing else is left; returns whether anything does."""
+        waiting, self._waiting = self._waiting, {}
+        self._released = set(waiting)
+        goes_on = [entry for entry in waiting.values() if not self._is_finished(entry.site)]
+        for entry in goes_on:
+            self._frontier.add_entry(entry)
+        return bool(goes_on)
+
+
 class SitemapBarrier:
     """Holds back the pages of sites whose sitemaps are still to be read, as the `SitemapManager` decides.
 
-    `must_fetch` returns whether this run has to fetch the URL of a key; `second` has the visits that were set aside.
+    `must_fetch` returns whether this run has to fetch the URL of a key; `aside` has what stays in the store.
     """
 
     def __init__(
@@ -85,14 +154,14 @@ class SitemapBarrier:
         manager: SitemapManager,
         robots: RobotsCache,
         must_fetch: Callable[[int], bool],
-        second: SecondAttempts,
+        aside: TrapBarrier,
     ) -> None:
         self._context = context
         self._frontier = frontier
         self._manager = manager
         self._robots = robots
         self._must_fetch = must_fetch
-        self._second = second
+        self._aside = aside
 
     def is_waiting(self, site: str) -> bool:
         """Return whether the pages of a site wait for its sitemaps."""
@@ -114,15 +183,15 @@ class SitemapBarrier:
     @property
     def number_aside(self) -> int:
         """How many entries stay in the store until nothing else is left."""
-        return len(self._second)
+        return len(self._aside)
 
     def needing_request(self, entries: list[QueueEntry]) -> list[QueueEntry]:
         """Return the entries that need a request now, which those that were set aside do not.
 
         Pages that a sitemap reports as unchanged get their outcome here.
         """
-        if self._second:
-            entries = [entry for entry in entries if entry.key not in self._second]
+        if self._aside:
+            entries = [entry for entry in entries if entry.key not in self._aside]
         sites = self._context.store.sites
         if not sites.dates_announced or not self._manager.trusts_dates:
             return entries

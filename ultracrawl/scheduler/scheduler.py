@@ -84,7 +84,7 @@ class UltracrawlScheduler(BaseScheduler):
             parts.activator,
             self._alarm.set_timer,
             self._crawler.signals,
-            lambda: self._may_fetch() > 0 and parts.flight.begin_second_attempts(),
+            lambda: self._may_fetch() > 0 and (parts.traps.release() or parts.flight.begin_second_attempts()),
             self._frontier.given_up,
         )
         for fill_queue in context.hooks[Feature.queue_opened]:

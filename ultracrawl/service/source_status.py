@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Any
 
 from ultracrawl.model.dates import as_text
+from ultracrawl.run.traps.recognition import known_traps
 from ultracrawl.service.control import readable_status
 from ultracrawl.service.destinations import DestinationStatus, destination_status
 from ultracrawl.service.metrics.holdings import Holdings, failure_after, read_holdings
@@ -30,7 +31,7 @@ def reading_status(
 def source_status(
     project: Project, source: DataSource, read: Callable[[Project, str], Holdings] = read_holdings
 ) -> dict[str, Any]:
-    """Return the status of a source; `feeding` has `DestinationStatus` objects, which `status_json` converts."""
+    """Return the status of a source; `status_json` converts the objects in `feeding` and `traps`."""
     with reading_status(project, read) as status_of:
         return status_of(source)
 
@@ -44,6 +45,7 @@ def _whole_status(
     return {
         **live,
         "feeding": _destinations(project, source),
+        "traps": known_traps(project, source),
         "next_run": None if due.at is None or (live["pid"] and due.at <= time.time()) else as_text(due.at),
         "due_by": due.by,
         "never_due": due.never or None,
@@ -59,7 +61,7 @@ def _whole_status(
 
 def status_json(row: dict[str, Any]) -> dict[str, Any]:
     """Return the result of `source_status` as the JSON object of `ultracrawl status --json`."""
-    return {**row, "feeding": [destination.as_json() for destination in row["feeding"]]}
+    return {**row, **{name: [one.as_json() for one in row[name]] for name in ("feeding", "traps")}}
 
 
 def _status(project: Project, name: str, holdings: Holdings) -> dict[str, Any]:

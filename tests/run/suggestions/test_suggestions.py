@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -11,10 +12,11 @@ import pytest
 from stores.conftest import Place
 
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
+from ultracrawl.rules.candidates.traps import Trap
 from ultracrawl.rules.duplicates.likeness import Version
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.run.suggestions import steps
-from ultracrawl.run.suggestions.patterns import Pattern, patterns_of
+from ultracrawl.run.suggestions.patterns import URIS, Pattern, patterns_of
 from ultracrawl.run.suggestions.suggestion import Suggestion, SuggestionKind
 from ultracrawl.run.suggestions.survey import Suggestions, suggestions_of
 from ultracrawl.sources import DataSource, compile_source
@@ -48,7 +50,9 @@ def gone(path: str) -> UrlRecord:
     return other(path, UrlOutcome.GONE, Cause(CauseCode.STATUS, "404"), 404)
 
 
-def suggested(place: Place, records: Iterable[UrlRecord], name: str = "s", **options: Any) -> Suggestions:
+def suggested(
+    place: Place, records: Iterable[UrlRecord], name: str = "s", traps: Sequence[Trap] = (), **options: Any
+) -> Suggestions:
     """Return what the state of a source with these records suggests; the start URL is the root."""
     state = place.open(name)
     state.begin_run(NOW, "")
@@ -59,7 +63,7 @@ def suggested(place: Place, records: Iterable[UrlRecord], name: str = "s", **opt
             state.records.finish_url(entry, record)
     state.flush()
     source = DataSource.model_validate({"name": name, "start_urls": [f"{HOST}/"], **options})
-    return suggestions_of(state, source, compile_source(source))
+    return suggestions_of(state, source, compile_source(source), traps)
 
 
 def values(found: Suggestions, kind: SuggestionKind) -> list[Any]:
@@ -317,3 +321,13 @@ def test_an_honest_site_needs_nothing(place: Place) -> None:
     ]
     records += [page(f"/en/{n}") for n in range(12)] + [gone(f"/en/gone{n}") for n in range(12)]
     assert suggested(place, records) == Suggestions((), ())
+
+
+def test_a_trap_that_is_bounded_is_excluded(place: Place) -> None:
+    traps = [Trap(f"{HOST}/cal?month=*", 100, bounded=True), Trap(f"{HOST}/slow?page=*", 30, bounded=False)]
+    found = suggested(place, [page("/cal?month=1"), page("/cal"), page("/slow?page=1")], traps=traps)
+    one = only(found, SuggestionKind.TRAP)
+    assert (one.subject, one.counts, one.option) == (traps[0].pattern, {"pages": 100}, URIS)
+    assert isinstance(one.value, dict)
+    urls = [f"{HOST}{path}" for path in ("/cal?month=1", "/cal", "/slow?page=1")]
+    assert [bool(re.fullmatch(one.value["regexp"], url)) for url in urls] == [True, False, False]

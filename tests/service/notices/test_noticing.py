@@ -81,6 +81,9 @@ class NothingToSee(ServiceWatch):
     def notices(self, now: float) -> Any:
         return iter(())
 
+    def new_traps(self, name: str, since: float, now: float) -> list[Notice]:
+        return []
+
     def held_back(self, name: str, now: float) -> list[Notice]:
         return [self.waiting] if self.waiting else []
 

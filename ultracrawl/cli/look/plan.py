@@ -12,6 +12,7 @@ from ultracrawl.cli.options import (
     open_project,
     print_all,
 )
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.run.inspection.forecast import Forecast
 from ultracrawl.run.inspection.source_inspection import forecast_of
 from ultracrawl.system.nouns import counted, noun_of
@@ -64,6 +65,8 @@ def _print(forecast: Forecast) -> None:
     if forecast.forgotten:
         click.echo(f"  {forecast.forgotten:>9,}  forgotten: gone several times, and nothing links to them")
     click.echo(f"  {forecast.stays:>9,}  stay")
+    for pattern in forecast.traps:
+        print_line(f"  crawler trap, no new URL of it is requested: {pattern}")
     _print_start_urls(forecast)
     if forecast.change.scope:
         click.echo("  every page is scanned anew, because other URLs may belong to the source now")

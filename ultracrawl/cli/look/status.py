@@ -115,6 +115,9 @@ def _print_status(row: dict[str, Any]) -> None:
         click.echo(f"  {counted(row['held_back'], 'document')} with a new version that is held back: {verb}")
     for destination in row["feeding"]:
         click.echo(destination_line(destination))
+    for trap in row["traps"]:
+        if trap.bounded:
+            print_line(f"  {trap}")
     _print_last_run(row)
     if row["state"] == "waiting":
         click.echo("  waits for a slot: other sources are being crawled")

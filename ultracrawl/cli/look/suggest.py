@@ -10,6 +10,7 @@ from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, pri
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.run.suggestions.suggestion import Suggestion, SuggestionKind, one_line
 from ultracrawl.run.suggestions.survey import Additions, Suggestions, suggestions_of
+from ultracrawl.run.traps.recognition import known_traps
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.project_stores import state_to_read
 from ultracrawl.system.nouns import counted
@@ -31,9 +32,9 @@ def command(source: str, listing: bool, project: Project, as_json: bool) -> None
     """Show what would make the crawl of SOURCE better, by what the state knows of its URLs. Nothing is requested.
 
     Which steps of `urls.normalise` would merge URLs that have one content; which URLs brought nothing, and a rule that
-    excludes them; which versions of pages are nearly the same; which causes cost most pages, and what to do. Each with
-    numbers, up to three examples, and the line of the definition. A step is only suggested if all known URLs that it
-    merges have the same content.
+    excludes them; crawler traps that were met; which versions of pages are nearly the same; which causes cost most
+    pages, and what to do. Each with numbers, up to three examples, and the line of the definition. A step is only
+    suggested if all known URLs that it merges have the same content.
 
     With --apply the lines are written into the YAML file, all else stays as it is, and what was changed is printed.
     `ultracrawl plan SOURCE` then shows what the next crawl does. With --json one object a line.
@@ -47,7 +48,8 @@ def command(source: str, listing: bool, project: Project, as_json: bool) -> None
     with state_to_read(project, source) as state:
         if state is None:
             raise Mistake.NEVER_CRAWLED.error(name=source)
-        found = suggestions_of(state, definition, compile_source(definition, project))
+        rules = compile_source(definition, project)
+        found = suggestions_of(state, definition, rules, known_traps(project, definition))
     lines = [] if listing else _applied(project, definition, found.additions)
     if as_json:
         for suggestion in found.all:
@@ -97,6 +99,9 @@ def _sentence(one: Suggestion) -> str:
                 f"{one.subject}: {counted(wasted, 'request')} in each run without a document of its own: "
                 f"{counted(numbers['duplicate'], 'duplicate')}, {numbers['gone']:,} not found{waiting}"
             )
+        case SuggestionKind.TRAP:
+            pages = counted(numbers["pages"], "page")
+            return f"{one.subject} is a crawler trap: {pages} brought nothing new"
         case SuggestionKind.VERSION:
             alike, others = counted(numbers["alike"], "page"), numbers["others"]
             return f"{one.subject}: {alike} with the words of another version; {others:,} without"

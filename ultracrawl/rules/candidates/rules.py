@@ -10,6 +10,7 @@ from ultracrawl.model import Decision
 from ultracrawl.model.candidate import Candidate, Stage, TrapCounts
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.focus import FOCUSED
+from ultracrawl.rules.candidates.traps import TrapPatterns
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.rules.urls.site_table import NO_SITES, SiteTable
 
@@ -29,6 +30,11 @@ def query_rule(limit: int) -> str:
 def site_rule(limit: int) -> str:
     """Return the rule that rejects further URLs of a site."""
     return f"limits.urls_per_site {limit}"
+
+
+def pattern_rule(limit: int, pattern: str) -> str:
+    """Return the rule that rejects further URLs of a pattern without new content."""
+    return f"limits.trap_pages {limit}: {pattern}"
 
 
 class ClosedStage:
@@ -67,15 +73,46 @@ class TrapStage:
         return Decision(False, self.name, self._rule(limit), reason)
 
 
+class PatternStage:
+    """Rejects new URLs of a pattern whose pages brought nothing new (`limits.trap_pages`)."""
+
+    name = "limit"
+
+    def __init__(self, limits: TrapLimits) -> None:
+        self._limits = limits
+
+    def judge(self, candidate: Candidate) -> Decision | None:
+        """Return the refusal of a URL that was never fetched, or why it waits; None if no pattern matters."""
+        pattern = candidate.trap or candidate.slowed_by
+        if not pattern or candidate.seed:
+            return None
+        limits = self._limits.at(site_of(candidate.url))
+        if not limits.trap_pages or pattern in limits.traps_allowed:
+            return None
+        rule = pattern_rule(limits.trap_pages, pattern)
+        if candidate.trap:
+            reason = (
+                f"{limits.trap_pages} pages of this pattern brought nothing new; "
+                "`limits.traps_allowed` allows it"
+            )
+            return Decision(False, self.name, rule, reason)
+        return Decision(
+            True, self.name, rule, "pages of this pattern bring nothing new: it waits for all others"
+        )
+
+
 MAX_PATHS = 50_000
 """Maximum number of paths whose queries are counted."""
 
 
 class SiteLimits(NamedTuple):
-    """How many URLs of a site, and queries of each of its paths, may be known; None: any number."""
+    """How many URLs of a site, and queries of each of its paths, may be known; None: any number, or no traps."""
 
     per_site: int | None = None
     variations: int | None = None
+    trap_pages: int | None = None
+    """Pages without new content after which a pattern is a trap."""
+    traps_allowed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +141,13 @@ class TrapLimits:
     def any(self) -> SiteLimits:
         """A limit of each kind that is set for some site; None if none is."""
         every = (self.usual, *self.overlays.values.values())
-        per_site, variations = (filter(None, (one[kind] for one in every)) for kind in range(2))
-        return SiteLimits(next(per_site, None), next(variations, None))
+        limits = (next(filter(None, kind), None) for kind in zip(*every, strict=True))
+        return SiteLimits(*limits)  # type: ignore[arg-type]  # the fields in their order
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """The patterns that are no traps, of all sites: each names its own."""
+        return frozenset().union(*(one.traps_allowed for one in (self.usual, *self.overlays.values.values())))
 
 
 class TrapGuard:
@@ -122,24 +164,28 @@ class TrapGuard:
         limits: TrapLimits,
         known: Mapping[str, int],
         queries: Mapping[str, int] | None = None,
+        patterns: TrapPatterns | None = None,
         max_paths: int = MAX_PATHS,
     ) -> None:
         self.limits = limits
+        self.patterns = patterns or TrapPatterns()
         self._sites = dict(known)
         self._queries = dict(queries or {})
         self._max_paths = max_paths
 
     def counts_of(self, url: str, site: str) -> TrapCounts:
         """Return the current counts for a URL."""
-        per_site, variations = self.limits.at(site)
+        per_site, variations, *_ = self.limits.at(site)
         return TrapCounts(
             self._sites.get(site, 0) if per_site else None,
             self._queries.get(url.partition("?")[0], 0) if variations and "?" in url else None,
         )
 
-    def rejects(self, url: str, site: str) -> str | None:
+    def rejects(self, url: str, site: str, parent: str = "") -> str | None:
         """Return the rule that rejects a new URL inside the boundary, or count it and return None."""
-        per_site, variations = self.limits.at(site)
+        per_site, variations, trap_pages, _ = self.limits.at(site)
+        if trap_pages and (pattern := self.patterns.bounding(url)):
+            return pattern_rule(trap_pages, pattern)
         path = url.partition("?")[0] if variations and "?" in url else None
         if path is not None and variations and self._queries.get(path, 0) >= variations:
             return query_rule(variations)
@@ -150,6 +196,7 @@ class TrapGuard:
             self._sites[site] = number + 1
         if path is not None:
             self._count_query(path)
+        self.patterns.note_link(url, site, parent)
         return None
 
     def _count_query(self, path: str) -> None:
@@ -176,6 +223,7 @@ class CandidateRules:
         self.stages: tuple[Stage, ...] = (
             *boundary.stages,
             ClosedStage(),
+            PatternStage(limits),
             TrapStage("path_queries", "URLs of its path with another query", limits.variations, query_rule),
             TrapStage("site_urls", "URLs of its site", limits.per_site, site_rule),
         )
@@ -185,8 +233,17 @@ class CandidateRules:
         self, url: str, depth: int, parent: str, site: str, closed: str = "", *, rules_hold: bool = True
     ) -> Candidate:
         """Return the candidate of a new URL with the current counts."""
-        counts = self._traps.counts_of(url, site)
-        return Candidate(url, depth, parent=parent, rules_hold=rules_hold, closed=closed, counts=counts)
+        counts, patterns = self._traps.counts_of(url, site), self._traps.patterns
+        return Candidate(
+            url,
+            depth,
+            parent=parent,
+            rules_hold=rules_hold,
+            closed=closed,
+            counts=counts,
+            trap=patterns.bounding(url),
+            slowed_by=patterns.slowing(url),
+        )
 
     def known_rejects(self, known: Candidate) -> str | None:
         """Return the rule that rejects a known URL or a start URL; these are not counted."""
@@ -216,7 +273,7 @@ class CandidateRules:
             if rules_hold
             else boundary.rejects_exempt(url, depth, parent)
         )
-        return rule or closed or self._traps.rejects(url, site)
+        return rule or closed or self._traps.rejects(url, site, parent)
 
     def holds_for_good(self, rule: str) -> bool:
         """Return whether a rule rejects a URL for the whole run, however it is found."""

@@ -146,9 +146,7 @@ def marks_of_url(url: str) -> Marks:
 
 
 def _unpacked(packed: bytes) -> array[int]:
-    marks = array("I")
-    marks.frombytes(packed)
-    return marks
+    return array("I", packed)
 
 
 def read_sketch(sketch: bytes) -> Marks:

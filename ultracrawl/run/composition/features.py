@@ -77,6 +77,7 @@ from ultracrawl.run.rendering.page_parts import PartFetcher
 from ultracrawl.run.rendering.page_renderer import PageRenderer
 from ultracrawl.run.rendering.part_check import PartCheck
 from ultracrawl.run.rewriters import SourceRewriter
+from ultracrawl.run.traps.recognition import TrapRecognition
 from ultracrawl.sources.compilation.ftp import FtpAccess
 
 STORED, BEGUN = Moment.STORED, Moment.BEGUN
@@ -176,6 +177,12 @@ FEATURES: tuple[Row[Any], ...] = (
         BEGUN,
     ),
     Row(StartingDepths, make_starting_depths, ANYWHERE, depths_differ, BEGUN),
+    Row(
+        TrapRecognition,
+        lambda p: TrapRecognition(p.context),
+        ANYWHERE,
+        lambda p: bool(p.context.rules.traps.any.trap_pages) and not p.context.rules.listed,
+    ),
     Row(RunLimits, lambda p: RunLimits(p.context), "counts documents that are placed"),
     Row(
         FetchLog,

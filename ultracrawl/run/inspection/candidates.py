@@ -15,6 +15,7 @@ from ultracrawl.run.control.limits import limits_over
 from ultracrawl.run.discovery.new_urls import closing_rule, trap_guard
 from ultracrawl.run.discovery.start_chain import admit_redirect_hosts
 from ultracrawl.run.logs.candidate_logs import JudgedCandidate, candidates_path, read_candidates
+from ultracrawl.run.traps.recognition import remembered_traps
 from ultracrawl.sources import CompiledSource, DataSource, Project
 from ultracrawl.stores import Store
 from ultracrawl.stores.project_stores import state_to_read
@@ -32,6 +33,8 @@ class CandidateJudge(NamedTuple):
     def candidate(self, url: str, record: UrlRecord | None = None) -> Candidate:
         """Return the candidate for a link to a URL; `record` is its URL record, if it is known."""
         candidate = self.rules.candidate(url, record.depth if record else 0, "", site_of(url), self.closed)
+        if record is not None and record.last_fetched:  # no pattern keeps it from being requested
+            candidate = candidate._replace(trap="", slowed_by="")
         return candidate._replace(seed=url in self.seeds, known=record is not None, over=self.over)
 
 
@@ -45,7 +48,9 @@ def judge_now(
         return CandidateJudge(stages, seeds, closing_rule(rules, refresh_only=False))
     admit_redirect_hosts(source, rules, state)
     over = limits_over(limits, state, project.state.path)
-    stages = CandidateRules(rules.boundary, trap_guard(rules, state))
+    stages = CandidateRules(
+        rules.boundary, trap_guard(rules, state, remembered_traps(project, source.name, rules))
+    )
     return CandidateJudge(stages, seeds, closing_rule(rules, refresh_only=bool(over)), over)
 
 

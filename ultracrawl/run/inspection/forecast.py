@@ -52,6 +52,8 @@ class Forecast:
     """The stage of each rule that excludes a URL."""
     scheduled: int = 0
     """Number of URLs that would be queued at the begin; links found later are not included."""
+    traps: list[str] = field(default_factory=list)
+    """The patterns of crawler traps: no new URL of them would be requested."""
     listed: bool = False
     """Whether the source has a lister; new and changed documents that it names are not included."""
 
@@ -82,6 +84,7 @@ class Forecast:
             "start_urls_refused": self.refused,
             "stages": self.stages,
             "scheduled": self.scheduled,
+            "traps": self.traps,
             "listed": self.listed,
         }
 

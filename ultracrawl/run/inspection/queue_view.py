@@ -7,6 +7,7 @@ from typing import Any
 
 from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.model.dates import iso
+from ultracrawl.rules.candidates.traps import TrapPatterns
 from ultracrawl.rules.recrawl.adaptive import ScoreParts
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.rules.urls.canonical import url_key
@@ -24,6 +25,8 @@ CHOSEN = "chosen for this minor cycle"
 BEST = "among the best of its site"
 OVERDUE = "not fetched for too long"
 NEW = "never fetched"
+TRAP = "crawler trap, not requested"
+SLOW = "perhaps a crawler trap, waits for all others"
 HELD_BACK = "removal held back, fetched again"
 
 
@@ -121,7 +124,9 @@ class QueueViewer:
         now: float,
         *,
         closed: bool = False,
+        traps: TrapPatterns | None = None,
     ) -> None:
+        self._traps = traps or TrapPatterns()
         self._state = state
         self._source = source
         self._rules = rules
@@ -202,6 +207,11 @@ class QueueViewer:
 
     def _due(self, url: QueuedUrl, why: str) -> DueUrl:
         unseen = max(self._state.visits.cycle - url.seen, 0) if url.seen else 0
+        if not url.last_fetched and url.url not in self._seeds:
+            if trap := self._traps.bounding(url.url):
+                why = f"{TRAP}: {trap}"
+            elif trap := self._traps.slowing(url.url):
+                why = f"{SLOW}: {trap}"
         return DueUrl(url.url, url.site, url.depth, why, url.last_fetched, url.seen, unseen)
 
     def _orphans(self, limit: int) -> tuple[list[DueUrl], str]:

@@ -11,6 +11,7 @@ from ultracrawl.run.inspection.forecast import Forecast, forecast
 from ultracrawl.run.inspection.queue_view import QueueView, QueueViewer, first_urls
 from ultracrawl.run.rewriters import opened_rewriter
 from ultracrawl.run.transport.host_addresses import HostAddresses
+from ultracrawl.run.traps.recognition import remembered_traps
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.project_stores import state_to_read
 
@@ -22,7 +23,10 @@ def forecast_of(project: Project, source: DataSource) -> Forecast:
         rules = with_filters(compile_source(source, project, hosts), filtering)
         closed = state is not None and bool(limits_over(source.limits, state, project.state.path))
         with opened_rewriter(source) as rewriter, url_judge(filtering, hosts) as judge:
-            return forecast(state, rules, rewriter, source, time.time(), closed=closed, judge=judge)
+            result = forecast(state, rules, rewriter, source, time.time(), closed=closed, judge=judge)
+            traps = remembered_traps(project, source.name, rules).traps()
+            result.traps = [trap.pattern for trap in traps if trap.bounded]
+            return result
 
 
 def queue_of(project: Project, source: DataSource, limit: int) -> QueueView:
@@ -34,4 +38,5 @@ def queue_of(project: Project, source: DataSource, limit: int) -> QueueView:
                 source.name, source.refresh.mode, urls=first_urls(rules, limit), listed=rules.listed
             )
         closed = bool(limits_over(source.limits, state, project.state.path))
-        return QueueViewer(state, source, rules, time.time(), closed=closed).view(limit)
+        traps = remembered_traps(project, source.name, rules)
+        return QueueViewer(state, source, rules, time.time(), closed=closed, traps=traps).view(limit)

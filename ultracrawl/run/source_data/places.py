@@ -32,6 +32,7 @@ from ultracrawl.stores.source_notes.definition import DEFINITION
 from ultracrawl.stores.source_notes.failure import FAILURE
 from ultracrawl.stores.source_notes.let_in import LET_IN
 from ultracrawl.stores.source_notes.lost_versions import LOST_VERSIONS
+from ultracrawl.stores.source_notes.traps import TRAPS
 
 
 def require_idle(project: Project, source: str) -> None:
@@ -111,7 +112,7 @@ def _move_notes(project: Project, source: str, new: str) -> None:
     )
     if notes is None or renamed is None or robot is None:
         return
-    for name in (FAILURE, DEFINITION, SITE_ORDERS, COMPARED, LET_IN, LOST_VERSIONS):
+    for name in (FAILURE, DEFINITION, SITE_ORDERS, COMPARED, LET_IN, LOST_VERSIONS, TRAPS):
         if new and (text := notes.read(name)) is not None:
             renamed.write(name, text)
         notes.delete(name)

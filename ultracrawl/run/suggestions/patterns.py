@@ -21,7 +21,7 @@ _MOST = 50_000
 """Patterns that are counted at a time; those with the fewest URLs are forgotten then."""
 _LEVELS = 4
 _PAIRS = re.compile(r"[&?]")
-_URIS = ("boundary", "uris", "exclude")
+URIS = ("boundary", "uris", "exclude")
 _FOLDERS = ("exclude",)
 
 
@@ -35,7 +35,7 @@ class Pattern(NamedTuple):
     @property
     def option(self) -> tuple[str, ...]:
         """The list that has such rules."""
-        return _FOLDERS if self.kind == "folder" else _URIS
+        return _FOLDERS if self.kind == "folder" else URIS
 
     @property
     def rule(self) -> Data:

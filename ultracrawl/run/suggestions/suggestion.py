@@ -26,6 +26,8 @@ class SuggestionKind(StrEnum):
     """A step of `urls.normalise` merges URLs with one content."""
     PATTERN = "pattern"
     """URLs of a pattern brought no content of their own."""
+    TRAP = "trap"
+    """URLs of a pattern are not requested any more, because it is a crawler trap."""
     VERSION = "version"
     """Pages of one version have nearly the words of those of another."""
     CAUSE = "cause"
@@ -38,7 +40,7 @@ class Suggestion:
 
     kind: SuggestionKind
     subject: str
-    """The step, pattern, version or cause."""
+    """The step, pattern, trap, version or cause."""
     counts: dict[str, int]
     """Numbers of URLs, by what they are."""
     examples: tuple[tuple[str, ...], ...]

@@ -8,11 +8,12 @@ from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.candidates.rules import CandidateRules
+from ultracrawl.rules.candidates.traps import Trap
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.run.suggestions.causes import CauseSurvey
-from ultracrawl.run.suggestions.patterns import WASTED, PatternSurvey, is_wasted
+from ultracrawl.run.suggestions.patterns import URIS, WASTED, PatternSurvey, is_wasted
 from ultracrawl.run.suggestions.steps import StepTrial, step_trials
-from ultracrawl.run.suggestions.suggestion import Suggestion, in_blocks
+from ultracrawl.run.suggestions.suggestion import Suggestion, SuggestionKind, in_blocks
 from ultracrawl.run.suggestions.versions import VersionSurvey
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.sources.reading.tree import Data, OptionPath
@@ -40,8 +41,10 @@ class Suggestions:
         return found
 
 
-def suggestions_of(state: Store, source: DataSource, rules: CompiledSource) -> Suggestions:
-    """Return what the state of a source suggests. Raises `StateError`.
+def suggestions_of(
+    state: Store, source: DataSource, rules: CompiledSource, traps: Iterable[Trap] = ()
+) -> Suggestions:
+    """Return what the state of a source, and the traps that its crawls met, suggest. Raises `StateError`.
 
     The known URLs are read twice in their order, and those without a document once more. What is kept of them in memory
     does not grow with their number.
@@ -80,6 +83,7 @@ def suggestions_of(state: Store, source: DataSource, rules: CompiledSource) -> S
     found = [*versions.suggestions()]
     folders = [one.subject for one in found]
     found += (one for one in patterns.suggestions() if one.subject not in folders)
+    found += (_exclusion(trap) for trap in traps if trap.bounded)
     doubtful = [one for one in trials if one not in sound and one.merged.number]
     return Suggestions(
         (*(one.suggestion for one in sound), *_sorted(found), *_sorted(causes.suggestions())),
@@ -117,6 +121,12 @@ def _wasted(state: Store, inside: _Inside) -> Iterator[UrlRecord]:
         for record in state.records.all_records(outcome):
             if is_wasted(record) and inside.form(record) is record:
                 yield record
+
+
+def _exclusion(trap: Trap) -> Suggestion:
+    counts = {"pages": trap.pages}
+    value: Data = {"regexp": trap.exclusion}
+    return Suggestion(SuggestionKind.TRAP, trap.pattern, counts, (), URIS, value)
 
 
 def _sorted(suggestions: Iterator[Suggestion] | list[Suggestion]) -> list[Suggestion]:

@@ -61,6 +61,7 @@ class Source(_Shape):
     pid: int | None
     machine: str | None
     feeding: list[dict[str, Any]]
+    traps: list[dict[str, Any]]
     next_run: str | None
     due_by: str | None
     never_due: str | None

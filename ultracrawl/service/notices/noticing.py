@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import UltracrawlError, UserError
+from ultracrawl.model.dates import parse_w3c_date
 from ultracrawl.service.answers.watching import AnswerWatch
 from ultracrawl.service.notices.channels import Channel, open_channels
 from ultracrawl.service.notices.notice import Notice
@@ -127,6 +128,13 @@ class Noticing:
             self._take_notice(Notice(NoticeKind.RECOVERED, event.source, text, event.at))
         for held in await asyncio.to_thread(self._watch.held_back, event.source, event.at):
             self._take_notice(held)
+        started = parse_w3c_date(event.end.report.started) if event.end.report is not None else None
+        if started is not None:
+            found = await asyncio.to_thread(
+                self._watch.new_traps, event.source, started.timestamp(), event.at
+            )
+            for trap in found:
+                self._take_notice(trap)
 
     def _tell_fallen(self, text: str) -> None:
         logger.warning("%s", text)

@@ -13,6 +13,7 @@ from cryptography.x509 import load_der_x509_certificate
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
+from ultracrawl.run.traps.recognition import known_traps
 from ultracrawl.service.metrics.holdings import last_failed, last_success, read_holdings
 from ultracrawl.service.metrics.machine import free_bytes
 from ultracrawl.service.notices.notice import Notice
@@ -57,6 +58,17 @@ class ServiceWatch:
             text = f"{held:,} documents would lose their words; review them with `ultracrawl approve-changes {name}`"
             notices.append(Notice(NoticeKind.CHANGES_HELD, name, text, now))
         return notices
+
+    def new_traps(self, name: str, since: float, now: float) -> list[Notice]:
+        """Return a notice for each pattern of a source that was found to be a crawler trap `since` a time."""
+        project = self._project()
+        source = project.known_sources.get(name)
+        traps = known_traps(project, source) if source is not None else []
+        return [
+            Notice(NoticeKind.TRAP_FOUND, name, str(one), now)
+            for one in traps
+            if one.bounded and one.since >= since
+        ]
 
     def failed_sources(self) -> set[str]:
         """Return the sources whose last crawl failed."""

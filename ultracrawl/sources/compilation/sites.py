@@ -72,7 +72,9 @@ def trap_limits(limits: LimitsSection, overlays: SiteOverlays) -> TrapLimits:
 
 
 def _site_limits(limits: LimitsSection) -> SiteLimits:
-    return SiteLimits(limits.urls_per_site, limits.query_variations)
+    return SiteLimits(
+        limits.urls_per_site, limits.query_variations, limits.trap_pages, frozenset(limits.traps_allowed)
+    )
 
 
 def compile_redirects(source: DataSource) -> RedirectPolicy:

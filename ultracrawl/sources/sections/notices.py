@@ -28,6 +28,8 @@ class NoticeKind(StrEnum):
     """Documents wait for `ultracrawl approve-deletions`."""
     CHANGES_HELD = "changes-held"
     """Documents would lose their words and wait for `ultracrawl approve-changes`."""
+    TRAP_FOUND = "trap-found"
+    """A pattern of URLs is a crawler trap: no further URL of it is requested."""
     SOURCE_STALE = "source-stale"
     """The last successful run is too long ago."""
     DISK_LOW = "disk-low"

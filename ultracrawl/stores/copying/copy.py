@@ -28,6 +28,7 @@ from ultracrawl.stores.source_notes.definition import DEFINITION, moved_definiti
 from ultracrawl.stores.source_notes.failure import FAILURE
 from ultracrawl.stores.source_notes.let_in import LET_IN
 from ultracrawl.stores.source_notes.lost_versions import LOST_VERSIONS
+from ultracrawl.stores.source_notes.traps import TRAPS
 from ultracrawl.stores.unfinished_copy import (
     UnfinishedCopy,
     mark_unfinished,
@@ -179,7 +180,7 @@ def _storable_cause(cause: Cause) -> Cause:
 def _copy_notes(origin: StorePlace, target: StorePlace, source: str) -> dict[str, int]:
     """Copy the notes that outlast a process, of a source or of the service; returns their number."""
     read, written, number = origin.notes(source), target.notes(source), 0
-    for name in (FAILURE, DEFINITION, SITE_ORDERS, LET_IN, LOST_VERSIONS) if source else (ORDERED,):
+    for name in (FAILURE, DEFINITION, SITE_ORDERS, LET_IN, LOST_VERSIONS, TRAPS) if source else (ORDERED,):
         text = read.read(name)
         if text is None:
             written.delete(name)

@@ -44,6 +44,13 @@ class LimitsSection(Section):
     and folders that are listed of a remote folder."""
     query_variations: Editable[int | None] = Field(default=20_000, ge=1, examples=[500])
     """Maximum number of known queries per path. More usually come from calendars and filters."""
+    trap_pages: Editable[int | None] = Field(default=100, ge=10, examples=[50])
+    """Number of pages without new content after which a pattern of URLs is a crawler trap, if it goes on growing: none
+    of its new URLs is requested then. From a quarter of them on, these wait for all others. None: no pattern is one."""
+    traps_allowed: Editable[tuple[str, ...]] = Field(
+        default=(), examples=[["https://www.example.com/cal?month=*"]]
+    )
+    """Patterns of URLs that are no crawler traps, written as `ultracrawl status` shows them."""
     url_length: Editable[int] = Field(default=2048, ge=16, le=65536, examples=[2048])
     """Maximum length of a URL, in characters. Longer links are dropped."""
     retries: Editable[int] = Field(default=2, ge=0, le=100, examples=[2])

@@ -1,0 +1,1 @@
+"""Recognises crawler traps in a crawl, and remembers them."""
