@@ -11,11 +11,14 @@ from ultracrawl.sources.reading.tree import OptionPath
 
 def written_values(value: object, place: OptionPath = ()) -> Iterator[tuple[OptionPath, object]]:
     """Yield the values below a group of options, each with its path; a list is one value."""
-    if isinstance(value, BaseModel):
-        for name, info in type(value).model_fields.items():
-            yield from written_values(getattr(value, name), (*place, info.alias or name))
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from written_values(inner, (*place, str(name)))
-    else:
-        yield place, value
+    waiting = [(place, value)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, BaseModel):
+            fields = type(value).model_fields
+            inner = [((*place, info.alias or name), getattr(value, name)) for name, info in fields.items()]
+            waiting += reversed(inner)
+        elif isinstance(value, Mapping):
+            waiting += reversed([((*place, str(name)), one) for name, one in value.items()])
+        else:
+            yield place, value
