@@ -8,12 +8,12 @@ from ultracrawl.cli.audit import note_details
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import SOURCE_NAME, chosen_sources, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.run.suggestions.suggestion import Suggestion, SuggestionKind, one_line
+from ultracrawl.run.suggestions.suggestion import one_line
 from ultracrawl.run.suggestions.survey import Additions, Suggestions, suggestions_of
+from ultracrawl.run.suggestions.wording import doubt_of, sentence_of
 from ultracrawl.run.traps.recognition import known_traps
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.project_stores import state_to_read
-from ultracrawl.system.nouns import counted
 
 
 @click.command("suggest")
@@ -68,12 +68,12 @@ def _print(found: Suggestions) -> None:
     if not found.all:
         click.echo("Nothing to suggest: no known URL speaks for a change of the definition.")
     for suggestion in found.all:
-        print_line(_sentence(suggestion))
+        print_line(sentence_of(suggestion))
         for example in suggestion.examples:
             print_line(f"      {' = '.join(example)}")
         print_line(f"  {suggestion.line or suggestion.advice}")
     for step in found.doubtful:
-        print_line(f"not suggested: {_doubt(step)}")
+        print_line(f"not suggested: {doubt_of(step)}")
         for example in step.examples:
             print_line(f"      {' / '.join(example)}")
 
@@ -83,43 +83,6 @@ def _print_together(source: str, additions: Additions) -> None:
         print_line(f"Together, to be added to {source} (`ultracrawl suggest {source} --apply` does it):")
         for option, items in additions.items():
             print_line(f"  {one_line(option, items)}")
-
-
-def _sentence(one: Suggestion) -> str:
-    numbers = one.counts
-    match one.kind:
-        case SuggestionKind.STEP:
-            more = numbers["untried"]
-            untried = f"; {counted(more, 'other URL')} would get a form that no known URL has" if more else ""
-            return f"{_merged(one)}, and none with another{untried}"
-        case SuggestionKind.PATTERN:
-            wasted = numbers["duplicate"] + numbers["gone"]
-            waiting = f"; {numbers['waiting']:,} more waiting" if numbers["waiting"] else ""
-            return (
-                f"{one.subject}: {counted(wasted, 'request')} in each run without a document of its own: "
-                f"{counted(numbers['duplicate'], 'duplicate')}, {numbers['gone']:,} not found{waiting}"
-            )
-        case SuggestionKind.TRAP:
-            pages = counted(numbers["pages"], "page")
-            return f"{one.subject} is a crawler trap: {pages} brought nothing new"
-        case SuggestionKind.VERSION:
-            alike, others = counted(numbers["alike"], "page"), numbers["others"]
-            return f"{one.subject}: {alike} with the words of another version; {others:,} without"
-        case SuggestionKind.CAUSE:
-            return f"{counted(numbers['urls'], 'URL')} without a document: {one.subject}"
-
-
-def _merged(step: Suggestion) -> str:
-    return (
-        f"{step.subject}: would merge {counted(step.counts['merged'], 'URL')} with others of the same content"
-    )
-
-
-def _doubt(step: Suggestion) -> str:
-    numbers = step.counts
-    if numbers["different"]:
-        return f"{_merged(step)}, but also {numbers['different']:,} with others of another content"
-    return f"{_merged(step)}, but {counted(numbers['untried'], 'other URL')} would get a form that no known URL has"
 
 
 def _applied(project: Project, source: DataSource, additions: Additions) -> list[str]:

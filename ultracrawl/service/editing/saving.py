@@ -15,7 +15,7 @@ from ultracrawl.service.editing.versions import Version, Versions, versions_fold
 from ultracrawl.service.editing.what_if import DraftLine, WhatIf, draft_lines, what_if
 from ultracrawl.sources import DataSource, Project, usable_project
 from ultracrawl.sources.editing.draft import Draft
-from ultracrawl.sources.editing.excerpt import find_excerpt
+from ultracrawl.sources.editing.excerpt import Excerpt, find_excerpt
 from ultracrawl.sources.loading.yaml_loader import load_definitions
 from ultracrawl.sources.reading.locations import decode
 from ultracrawl.sources.reading.tree import Data, OptionPath
@@ -95,24 +95,38 @@ def add_items(
 
     Raises `NotFoundError` if it is in no YAML file, `UserError` if something else would change, too, and `WorkError`.
     """
-    from ultracrawl.sources.editing.additions import with_items  # noqa: PLC0415 - only a verb adds items
-
     with _saving(project):
         found = find_definition(project, source.name)
-        before = usable_project(load_definitions(found.definitions))
-        excerpt = found.excerpt
-        for option, items in additions.items():
-            inherited = _list_at(_options_of(before, source.name), option)
-            text = replace(excerpt.definition, text=with_items(excerpt, option, items, inherited))
-            changed = find_excerpt(text, source.name)
-            assert changed is not None, "nothing is removed"
-            excerpt = changed
-        draft = Draft(found.excerpt, excerpt.definition.text)
-        _check_additions(before, usable_project(draft.load(found.definitions)), source.name, additions)
+        excerpt, draft = _with_items(found, source.name, additions)
         lines = [line for line in draft_lines(found, excerpt.shown, ()) if line.mark]
         if lines:
             _write(found, draft.text)
     return lines
+
+
+def lines_with_items(
+    found: FoundDefinition, source: str, additions: Mapping[OptionPath, Sequence[Data]]
+) -> str:
+    """Return the lines of a source with items added to its lists. Raises `UserError` if more would change."""
+    return _with_items(found, source, additions)[0].shown
+
+
+def _with_items(
+    found: FoundDefinition, source: str, additions: Mapping[OptionPath, Sequence[Data]]
+) -> tuple[Excerpt, Draft]:
+    from ultracrawl.sources.editing.additions import with_items  # noqa: PLC0415 - few look for suggestions
+
+    before = usable_project(load_definitions(found.definitions))
+    excerpt = found.excerpt
+    for option, items in additions.items():
+        inherited = _list_at(_options_of(before, source), option)
+        text = replace(excerpt.definition, text=with_items(excerpt, option, items, inherited))
+        changed = find_excerpt(text, source)
+        assert changed is not None, "nothing is removed"
+        excerpt = changed
+    draft = Draft(found.excerpt, excerpt.definition.text)
+    _check_additions(before, usable_project(draft.load(found.definitions)), source, additions)
+    return excerpt, draft
 
 
 def _check_additions(

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from ultracrawl.service.pages import cached_copy, preferences, search_routes
 from ultracrawl.service.pages.account import login, own_account, provider_login
 from ultracrawl.service.pages.admin.approvals import approval_routes
-from ultracrawl.service.pages.admin.definitions import definition_routes, new_source
+from ultracrawl.service.pages.admin.definitions import definition_routes, new_source, suggestions_page
 from ultracrawl.service.pages.admin.records import access_page, log_routes, query_routes
 from ultracrawl.service.pages.admin.rendering import OVERVIEW_TEMPLATES
 from ultracrawl.service.pages.admin.schedules import schedule_routes
@@ -48,6 +48,7 @@ _ADMINISTRATION = (
     schedule_routes,
     new_source,
     definition_routes,
+    suggestions_page,
     query_routes,
     log_routes,
     access_page,

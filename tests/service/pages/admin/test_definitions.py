@@ -12,6 +12,9 @@ from service.pages.test_page_attacks import QUOTES, SCRIPT, assert_harmless
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
+from ultracrawl.service.pages.admin.definitions import suggestions_page
+from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.traps import note_traps
 
 PAGE = "/admin/sources/site/definition"
 
@@ -40,6 +43,29 @@ class Definition:
 @pytest.fixture
 def definition(administration: Administration) -> Definition:
     return Definition(administration)
+
+
+def test_what_is_suggested_can_be_checked(
+    administration: Administration, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suggested = "/admin/sources/site/suggestions"
+    assert administration.get(suggested).cssselect("textarea") == []
+    bounded = [f"{url}/cal?month=*", [100, 100, 100], list(range(10)), 1.0, 100, []]
+    note_traps(source_notes(administration.project, "site"), [bounded])
+    page = administration.get(suggested)
+    (form,) = page.cssselect("form[action$=what-if]")
+    assert form.get("action") == f"{PAGE}/what-if"
+    fields = {name: form.cssselect(f"[name={name}]")[0] for name in ("lines", "revision")}
+    lines, revision = fields["lines"].text.removeprefix("\n"), fields["revision"].get("value")
+    asked = asked_page(
+        administration.send(form.get("action"), Role.ADMINISTRATOR, lines=lines, revision=revision)
+    )
+    assert any("month" in line for line in texts(asked, ".difference .added code"))
+    assert asked.cssselect("[formaction]"), "it can be saved"
+    assert administration.get("/admin/sources/site").cssselect(f"a[href='{suggested}']")
+    assert administration.status(suggested, Role.EDITOR) == 403
+    monkeypatch.setattr(suggestions_page, "MOST_URLS", 0)
+    assert texts(administration.get(suggested), ".nothing code") == ["ultracrawl suggest site"]
 
 
 def test_a_folder_is_excluded_after_a_look_at_what_it_drops(definition: Definition, url: str) -> None:

@@ -68,6 +68,7 @@ OF_ROLES: dict[Role | None, str] = {
         POST /admin/definitions/schedules/undo              POST /admin/definitions/schedules/what-if
         GET /admin/sources/{name}/definition                POST /admin/sources/{name}/definition
         POST /admin/sources/{name}/definition/undo          POST /admin/sources/{name}/definition/what-if
+        GET /admin/sources/{name}/suggestions
         POST /admin/schedules/{name}/{order}                POST /api/v1/schedules/{name}/{order}
         GET /api/v1/definitions/schedules                   PUT /api/v1/definitions/schedules
         POST /api/v1/definitions/schedules/undo             POST /api/v1/definitions/schedules/what-if
