@@ -189,6 +189,15 @@ def test_a_url_whose_document_was_yielded_before_waits_until_the_spider_is_done(
     assert one.urls.cycle_ended() == 0
 
 
+def test_of_a_spider_that_failed_nothing_is_concluded() -> None:
+    one = Given()
+    assert one.urls.holds_back(one.entry("/missed"))
+    one.context.run.note_spider_failure()
+    assert one.urls.cycle_ended() == 0
+    assert (one.requeued, one.placed) == ([], [])
+    assert len(one.context.run.problems) == 1
+
+
 @pytest.mark.parametrize(
     ("code", "fetched", "held"),
     [

@@ -165,3 +165,30 @@ def test_a_start_that_raises_is_reported_and_what_it_gave_stays(
         )
         assert ended.run["problems"] == [told]
     assert desk.found("heron") == ["/rows/1"]
+
+
+@pytest.mark.parametrize("failure", ["an error page", "a lost connection", "start() raises"])
+def test_what_the_spider_gave_stays_if_it_fails(desk: Desk, site: Site, url: str, failure: str) -> None:
+    """The URLs of its documents have no pages: a request would remove them."""
+    site.file("/rows.json", b"[4, 5]", "application/json")
+    define(desk, url, CALLBACKS)
+    assert desk.ultracrawl("crawl").code == 0
+    if failure == "an error page":
+        site.respond("/rows.json", status=500)
+    elif failure == "a lost connection":
+        site.raw("/rows.json", b"")
+    else:
+        define(
+            desk,
+            url,
+            "\n    async def start(self):\n        yield Request(self.root + '/')\n        raise ValueError\n",
+        )
+    ended = desk.ultracrawl("crawl", "--json")
+    assert ended.code == 1
+    assert "GONE" not in ended.run["outcomes"]
+    assert not any(path.startswith("/rows/") for path in site.paths())
+    assert sorted(desk.found("heron")) == ["/rows/4", "/rows/5"]
+    site.file("/rows.json", b"[4]", "application/json")
+    define(desk, url, CALLBACKS)
+    assert desk.ultracrawl("crawl", "--json").run["outcomes"]["GONE"] == 1
+    assert desk.found("heron") == ["/rows/4"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from scrapy import signals
 from scrapy.exceptions import StopDownload
+from scrapy.http.request import NO_CALLBACK
 
 from ultracrawl.content.ftp_listing import is_ftp_listing
 from ultracrawl.errors import WorkError
@@ -142,6 +143,8 @@ class AcceptanceMiddleware:
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Count a request without a response; the exception goes on to the errback."""
         self._counts.count_error(request.method, exception)
+        if request.callback not in (None, NO_CALLBACK) and visit_of(request) is None:
+            self._context.run.note_spider_failure()
 
     def _truncated(self, request: Request, accepted: Accepted | None) -> str:
         """Return what is left unread of the body; a stored response says it of its first reading."""

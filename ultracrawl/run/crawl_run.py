@@ -46,6 +46,8 @@ class CrawlRun:
         """Whether the lister is still running, so that an empty queue is not the end."""
         self.listed_partially = False
         """Whether the listing is incomplete, so that nothing can be concluded about URLs that it lacks."""
+        self._spider_failures: set[str] = set()
+        """The functions of the user's spider that raised; empty text: a request of its own got no answer."""
         self.standstill = ""
         """Why nothing may be under way although URLs wait: what the latest server wants that asked to wait."""
         self.failing_sites: dict[str, str] = {}
@@ -73,6 +75,18 @@ class CrawlRun:
     def note_problem(self, problem: WorkError | str) -> None:
         """Log a failure and add it to the report, unless it is there already; the crawl continues."""
         self.counters.note_problem(str(problem))
+
+    @property
+    def spider_failed(self) -> bool:
+        """Whether the user's spider may have yielded more, because its code or a request of its own failed."""
+        return bool(self._spider_failures)
+
+    def note_spider_failure(self, function: str = "", error: BaseException | None = None) -> None:
+        """Remember that the user's spider failed; the first error of a function is added to the report."""
+        if function and function not in self._spider_failures:
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+            self.add_problem(f"{function} failed: {text}; correct it; `-v` shows where")
+        self._spider_failures.add(function)
 
     def note_standstill(self, why: str) -> None:
         """Add why the crawl stands still to the report, and keep it for who looks at the crawl meanwhile."""

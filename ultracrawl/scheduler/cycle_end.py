@@ -18,6 +18,7 @@ from ultracrawl.scheduler.recrawl import RecrawlActivator
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.definition import WEB
 from ultracrawl.stores import QueueEntry
+from ultracrawl.system.nouns import counted
 
 logger = logging.getLogger(__name__)
 
@@ -59,9 +60,17 @@ class GivenUrls(Feature):
         return known and self._is_holding
 
     def cycle_ended(self) -> int:
-        """Queue the URLs whose documents were not yielded; called when the spider and all other work are done."""
+        """Queue the URLs whose documents were not yielded; called when the spider and all other work are done.
+
+        If the spider failed, it may yield them in the next run: they stay as they are.
+        """
         held, self._held_back, self._is_holding = self._held_back, [], False
         missed = [entry for entry in held if entry.key not in self._given]
+        if missed and self._context.run.spider_failed:
+            self._context.run.note_problem(
+                f"{counted(len(missed), 'document')} that the spider did not yield stay, because it failed"
+            )
+            return 0
         for entry in missed:
             self._context.store.queue.requeue_url(entry)
             self._place(entry)

@@ -178,9 +178,7 @@ def _reporting_start(
         except Exception as error:  # user code may raise anything
             name = source.spider_class or f"{base.__module__}.{base.__qualname__}"
             logger.warning("start() of %s failed", name, exc_info=error)
-            text = f"{type(error).__name__}: {error}"
-            problem = f"start() of the class {name} failed: {text}; correct it; `-v` shows where"
-            context_of(self.crawler).run.add_problem(problem)
+            context_of(self.crawler).run.note_spider_failure(f"start() of the class {name}", error)
 
     return start
 

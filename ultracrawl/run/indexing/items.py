@@ -19,7 +19,7 @@ from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import Request, Response
     from scrapy.signalmanager import SignalManager
     from twisted.python.failure import Failure
 
@@ -139,17 +139,20 @@ class ItemTracker:
             self._fail(visit, error)
 
     def _spider_failed(self, failure: Failure, response: Response | Failure | None) -> None:
-        """End the visit whose response made the spider, or a spider middleware, raise."""
+        """Report that the spider, or a spider middleware, raised, and end the visit of the response, if it has one."""
         error = failure.value or RuntimeError("unknown failure")
-        if response is None:
-            problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            name = self._context.source.spider_class or "the spider"
-            self._context.run.note_problem(WorkError(f"start() of {name} ended early with {problem}"))
-            return
         request = getattr(response, "request", None)
         visit = visit_of(request) if request is not None else None
+        function = "" if visit is not None else self._function_of(request)
+        self._context.run.note_spider_failure(function, error)
         if visit is not None:
             self._fail(visit, error)
+
+    def _function_of(self, request: Request | None) -> str:
+        """Return which function of the spider raised: the callback of a request, `start()` without one."""
+        name = "start" if request is None else getattr(request.callback, "__name__", "a callback")
+        owner = self._context.source.spider_class
+        return f"{name}() of {f'the class {owner}' if owner else 'the spider'}"
 
 
 def _access_url(item: Any) -> str:
