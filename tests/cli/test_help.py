@@ -60,6 +60,7 @@ def test_the_list_of_verbs_imports_none() -> None:
         "cli.main",
         "cli.mistakes",
         "cli.plugin_verbs",
+        "dataclass",
         "dialects",
         "dialects.fast_xml",
         "dialects.fast_xml.verbs",

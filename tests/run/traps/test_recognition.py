@@ -112,6 +112,22 @@ def test_an_allowed_pattern_comes_back_and_others_stay_bounded(
 
 
 @pytest.mark.usefixtures("trapped")
+def test_a_pattern_that_is_excluded_as_suggested_is_no_subject_any_more(
+    url: str, workspace: InProcessWorkspace
+) -> None:
+    define(workspace, url)
+    crawl(workspace)
+    assert workspace.command("suggest", "site", "--apply").code == 0
+    written = (workspace.directory / "ultracrawl.yaml").read_text()
+    run = crawl(workspace)
+    assert not any("/cal?month" in remark or "/entries?page" in remark for remark in run["remarks"])
+    assert not any(patterns(workspace).values())
+    assert workspace.command("plan", "--json").json["sources"][0]["traps"] == []
+    assert workspace.command("suggest", "site", "--apply").code == 0
+    assert (workspace.directory / "ultracrawl.yaml").read_text() == written
+
+
+@pytest.mark.usefixtures("trapped")
 @pytest.mark.parametrize(("pages", "bounded"), [(30, 1), (None, 0)])
 def test_the_limit_is_that_of_the_definition(
     url: str, workspace: InProcessWorkspace, pages: int | None, bounded: int

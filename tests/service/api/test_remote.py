@@ -21,6 +21,8 @@ from ultracrawl.cli.serve.client import ServiceClient
 from ultracrawl.errors import UserError
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api.serving import make_server, open_socket
+from ultracrawl.stores.project_stores import source_notes
+from ultracrawl.stores.source_notes.traps import note_traps
 
 pytestmark = pytest.mark.processes
 
@@ -76,7 +78,10 @@ def test_completion_and_status_print_what_they_print_here(api: Api, server: str)
         ask(api, server, "search", "--complete", "her").out
         == api.workspace.command("search", "--complete", "her").out
     )
+    bounded = ["http://h.example/cal?month=*", [100, 100, 100], list(range(10)), 1.0, 100, []]
+    note_traps(source_notes(api.project, "site"), [bounded])
     assert ask(api, server, "status").out == api.workspace.command("status").out
+    assert bounded[0] in ask(api, server, "status").out
     (row,) = ask(api, server, "status", "--json").json["sources"]
     assert row["service"]["phase"] == "idle"
     (api.project.state.path / "site.sqlite").write_bytes(b"no database" * 1000)

@@ -15,6 +15,7 @@ from ultracrawl.cli.serve.client import ServiceClient, token_of_environment
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import WorkError
 from ultracrawl.index.hits.result_json import DisplayNames, completions_from_json, result_from_json
+from ultracrawl.rules.candidates.traps import Trap
 from ultracrawl.service.control import SteerResult
 from ultracrawl.service.destinations import DestinationStatus
 from ultracrawl.stores.control_channel import Command
@@ -70,8 +71,14 @@ def status(client: ServiceClient, *, as_json: bool) -> None:
     if as_json:
         print_json({"sources": rows})
     else:
-        print_rows([{**row, "feeding": [DestinationStatus(**one) for one in row["feeding"]]} for row in rows])
+        print_rows([{**row, **_printable(row)} for row in rows])
     raise SystemExit(exit_code(rows))
+
+
+def _printable(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what of a source `status` prints from objects."""
+    traps = [Trap(one["pattern"], one["pages"], one["bounded"]) for one in row.get("traps", ())]
+    return {"feeding": [DestinationStatus(**one) for one in row["feeding"]], "traps": traps}
 
 
 def crawl(client: ServiceClient, sources: tuple[str, ...], *, force: bool, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from ultracrawl.run.inspection.forecast import Forecast, forecast
 from ultracrawl.run.inspection.queue_view import QueueView, QueueViewer, first_urls
 from ultracrawl.run.rewriters import opened_rewriter
 from ultracrawl.run.transport.host_addresses import HostAddresses
-from ultracrawl.run.traps.recognition import remembered_traps
+from ultracrawl.run.traps.recognition import known_traps, remembered_traps
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.project_stores import state_to_read
 
@@ -24,8 +24,7 @@ def forecast_of(project: Project, source: DataSource) -> Forecast:
         closed = state is not None and bool(limits_over(source.limits, state, project.state.path))
         with opened_rewriter(source) as rewriter, url_judge(filtering, hosts) as judge:
             result = forecast(state, rules, rewriter, source, time.time(), closed=closed, judge=judge)
-            traps = remembered_traps(project, source.name, rules).traps()
-            result.traps = [trap.pattern for trap in traps if trap.bounded]
+            result.traps = [trap.pattern for trap in known_traps(project, source) if trap.bounded]
             return result
 
 

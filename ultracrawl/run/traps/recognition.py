@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.model import UrlOutcome
@@ -38,9 +39,15 @@ def remembered_traps(project: Project, source: str, rules: CompiledSource) -> Tr
 
 
 def known_traps(project: Project, source: DataSource) -> list[Trap]:
-    """Return the patterns of a source that are slow or bounded."""
+    """Return the patterns of a source that are slow or bounded, without those that its definition excludes."""
     rows = trap_rows(source_notes(project, source.name))
-    return list(traps_of(compile_source(source, project), rows).traps()) if rows else []
+    return list(_not_excluded(source, traps_of(compile_source(source, project), rows))) if rows else []
+
+
+def _not_excluded(source: DataSource, patterns: TrapPatterns) -> Iterator[Trap]:
+    """Yield the patterns that are slow or bounded, unless a rule of the source is their exclusion."""
+    excluded = {rule.text for rule in source.boundary.uris.exclude}
+    return (trap for trap in patterns.traps() if trap.exclusion not in excluded)
 
 
 class TrapRecognition(Feature):
@@ -109,7 +116,7 @@ class TrapRecognition(Feature):
             return
         self._due = self.patterns.as_rows()
         self.after_flush()
-        bounded = [trap for trap in self.patterns.traps() if trap.bounded]
+        bounded = [trap for trap in _not_excluded(self._context.source, self.patterns) if trap.bounded]
         for trap in bounded[:MAX_NAMED]:
             self._context.counters.add_new_remark(str(trap))
         if (others := len(bounded) - MAX_NAMED) > 0:
