@@ -65,6 +65,8 @@ class TrapRecognition(Feature):
         self._started = 0.0
         """When the run began, in seconds since the epoch."""
         self._due: list[list[Any]] | None = None
+        self._knows_words = True
+        """Whether nothing is to be read of the words that earlier runs met."""
         self.patterns = traps_of(context.rules)
 
     def opened(self) -> None:
@@ -74,9 +76,7 @@ class TrapRecognition(Feature):
         rows = trap_rows(source_notes(context.project, context.source.name))
         self.patterns = traps_of(context.rules, rows)
         self._noted = dict(self.patterns.suspects)
-        if rows:
-            for record in context.store.records.some_documents(_SAMPLE):
-                self.patterns.note_words(site_of(record.url), read_sketch(record.sketch))
+        self._knows_words = not rows
 
     def document_made(self, visit: Visit, document: IndexDocument) -> IndexDocument:
         """Look at all words of a page where those of its sketch may not be enough."""
@@ -96,7 +96,15 @@ class TrapRecognition(Feature):
             marks, is_whole = Marks(), True
         else:
             return
+        if not self._knows_words:
+            self._read_words()
         self.patterns.note_page(visit.url, visit.entry.site, marks, self._started, is_whole=is_whole)
+
+    def _read_words(self) -> None:
+        """Read the words of documents again; a run without a new page needs none."""
+        self._knows_words = True
+        for record in self._context.store.records.some_documents(_SAMPLE):
+            self.patterns.note_words(site_of(record.url), read_sketch(record.sketch))
 
     def before_flush(self) -> None:
         """Take what is to be remembered once this flush is durable."""
