@@ -59,7 +59,7 @@ class Candidate(NamedTuple):
     trap: str = ""
     """The pattern of URLs without new content that it belongs to, and that is bounded; empty for none."""
     slowed_by: str = ""
-    """The pattern that may be one, because of which it waits for all others; empty for none."""
+    """The pattern that may be one, because of which it waits for the others of its site; empty for none."""
     over: tuple[ExceededLimit, ...] = ()
     """The exceeded limits that close the source to new URLs."""
 

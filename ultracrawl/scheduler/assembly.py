@@ -161,6 +161,7 @@ def assemble(
             barrier.holds_back,
         ),
         ingest.settle_now,
+        traps.release,
     )
     return SchedulerParts(picker, flight, activator, ingest, traps)
 

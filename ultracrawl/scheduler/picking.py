@@ -78,7 +78,7 @@ class RobotsBarrier:
 
 
 class TrapBarrier:
-    """Keeps new URLs of crawler traps from being requested, and those of what may be one until nothing else is left.
+    """Keeps new URLs of crawler traps from being requested, and those of what may be one while their site has others.
 
     What waits stays in the store, as what `VisitsInFlight` has set aside; both are in this collection of keys. URLs
     that were fetched before, and start URLs, are requested in any case.
@@ -99,6 +99,8 @@ class TrapBarrier:
         self._patterns = patterns
         self._is_finished = is_finished
         self._waiting: dict[int, QueueEntry] = {}
+        self._sites: set[str] = set()
+        """The sites of these entries."""
         self._released: set[int] = set()
 
     def __len__(self) -> int:
@@ -128,17 +130,29 @@ class TrapBarrier:
             return False
         else:
             self._waiting[entry.key] = entry
+            self._sites.add(entry.site)
             self._flight.return_turn(entry)
         return True
 
     def release(self) -> bool:
-        """Let what waits follow, as nothing else is left; returns whether anything does."""
-        waiting, self._waiting = self._waiting, {}
-        self._released = set(waiting)
-        goes_on = [entry for entry in waiting.values() if not self._is_finished(entry.site)]
+        """Let what waits follow at the sites that have nothing else to request; returns whether anything does."""
+        idle = {name for name in self._sites if self._is_idle(name)}
+        if not idle:
+            return False
+        followed = [entry for entry in self._waiting.values() if entry.site in idle]
+        for entry in followed:
+            del self._waiting[entry.key]
+        self._sites -= idle
+        self._released.update(entry.key for entry in followed)
+        goes_on = [entry for entry in followed if not self._is_finished(entry.site)]
         for entry in goes_on:
             self._frontier.add_entry(entry)
         return bool(goes_on)
+
+    def _is_idle(self, name: str) -> bool:
+        site = self._frontier.site(name)
+        is_empty = site is None or not (site.levels or site.stored or site.open_requests)
+        return is_empty and all(visit.entry.site != name for visit in self._context.visits.values())
 
 
 class SitemapBarrier:
@@ -274,7 +288,8 @@ class EntryPicker:
     """Takes the next due entry from the frontier that none of the `barriers` holds back.
 
     A barrier is called with an entry that was handed out; it returns whether it put the entry back, or ended it.
-    `settle` is called when nothing is left: it returns whether links waited that may have added entries.
+    `settle` is called when nothing is left: it returns whether links waited that may have added entries. `release` is
+    called when nothing is due: it returns whether entries that were held back may follow.
     """
 
     def __init__(
@@ -284,12 +299,14 @@ class EntryPicker:
         pacing: Pacing,
         barriers: Sequence[Callable[[QueueEntry], bool]],
         settle: Callable[[], bool] = lambda: False,
+        release: Callable[[], bool] = lambda: False,
     ) -> None:
         self._frontier = frontier
         self._refill = refill
         self._pacing = pacing
         self._barriers = barriers
         self._settle = settle
+        self._release = release
 
     def next_entry(self) -> QueueEntry | None:
         """Return the next due entry, None if there is none now."""
@@ -298,7 +315,7 @@ class EntryPicker:
             self._pacing.prepare_sites()
             # The time is read here because the store calls above may have taken long.
             entry = self._frontier.pop_entry(time.monotonic())
-            if entry is None and not self._frontier.pending and self._settle():
+            if entry is None and (self._release() or (not self._frontier.pending and self._settle())):
                 continue
             if entry is None or not any(holds_back(entry) for holds_back in self._barriers):
                 return entry

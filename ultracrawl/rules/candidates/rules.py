@@ -97,7 +97,10 @@ class PatternStage:
             )
             return Decision(False, self.name, rule, reason)
         return Decision(
-            True, self.name, rule, "pages of this pattern bring nothing new: it waits for all others"
+            True,
+            self.name,
+            rule,
+            "pages of this pattern bring nothing new: it waits for the others of its site",
         )
 
 

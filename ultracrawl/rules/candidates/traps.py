@@ -24,7 +24,7 @@ SPREAD = 10
 DULL = 10
 """Pages without new content after which links to a pattern are no news."""
 _SLOW = 4
-"""The part of `limits.trap_pages` after which URLs of a pattern wait for all others: one in so many."""
+"""The part of `limits.trap_pages` after which URLs of a pattern wait for the others of their site: one in so many."""
 _WORTH = 2
 """One page with new content is worth the part of `limits.trap_pages` pages without: one in so many."""
 
@@ -47,7 +47,7 @@ class Trap(NamedTuple):
     pages: int
     """Pages in a row without new content."""
     bounded: bool
-    """Whether no further URL of it is requested; else they wait for all others."""
+    """Whether no further URL of it is requested; else they wait for the others of their site."""
     since: float = 0.0
     """When it was bounded, in seconds since the epoch."""
 
@@ -284,7 +284,7 @@ class TrapPatterns:
         return self._found(url, bounded=True) if self.suspects else ""
 
     def slowing(self, url: str) -> str:
-        """Return the pattern because of which a new URL waits for all others, empty if there is none."""
+        """Return the pattern because of which a new URL waits for the others of its site, empty if there is none."""
         return self._found(url, bounded=False) if self.suspects else ""
 
     def _found(self, url: str, *, bounded: bool) -> str:

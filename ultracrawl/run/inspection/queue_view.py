@@ -26,7 +26,7 @@ BEST = "among the best of its site"
 OVERDUE = "not fetched for too long"
 NEW = "never fetched"
 TRAP = "crawler trap, not requested"
-SLOW = "perhaps a crawler trap, waits for all others"
+SLOW = "perhaps a crawler trap, waits for the others of its site"
 HELD_BACK = "removal held back, fetched again"
 
 

@@ -46,7 +46,8 @@ class LimitsSection(Section):
     """Maximum number of known queries per path. More usually come from calendars and filters."""
     trap_pages: Editable[int | None] = Field(default=100, ge=10, examples=[50])
     """Number of pages without new content after which a pattern of URLs is a crawler trap, if it goes on growing: none
-    of its new URLs is requested then. From a quarter of them on, these wait for all others. None: no pattern is one."""
+    of its new URLs is requested then. From a quarter of them on, they wait for the others of their site. None:
+    no pattern is one."""
     traps_allowed: Editable[tuple[str, ...]] = Field(
         default=(), examples=[["https://www.example.com/cal?month=*"]]
     )
