@@ -322,11 +322,15 @@ def test_when_the_owner_of_an_index_is_killed_another_takes_over_and_nothing_is_
     os.kill(processes[0]._worker.pid, signal.SIGKILL)
     for process in reversed(processes):
         assert isinstance(collect(process, 1)[0], Committed)
+    # One whose segment was committed before the kill had no reason to look for another owner yet.
+    for number, process in enumerate(processes):
+        process.submit(segment(caches[number], 100 * number + 1000, 20))
+        assert isinstance(collect(process, 1)[0], Committed)
     kinds = [type(process._worker) for process in processes]
     assert (kinds.count(StartedWorker), kinds.count(JoinedWorker)) == (1, 2), "one owns it, the others joined"
     for process in processes:
         process.close()
-    assert open_index(config).count() == 300
+    assert open_index(config).count() == 360
     assert open_index(config).check() == []
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from support.requirement import require
@@ -28,6 +29,15 @@ def chromium() -> Iterator[Browser]:
         expect.set_options(timeout=PATIENCE)
         yield browser
         browser.close()
+
+
+def end_network_process(ancestor: psutil.Process) -> None:
+    """Kill the process of a browser that carries what its pages ask for; the browser starts another one."""
+    for process in ancestor.children(recursive=True):
+        # Some of the others may have ended, or end just now.
+        with suppress(psutil.NoSuchProcess):
+            if any("network.mojom.NetworkService" in word for word in process.cmdline()):
+                process.kill()
 
 
 def axe_violations(page: Page, part: str = "html") -> list[dict[str, Any]]:

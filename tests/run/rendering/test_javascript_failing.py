@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.chromium import end_network_process
 from support.project import Workspace
 from support.requirement import require
 from support.resource import Reply
@@ -81,9 +82,7 @@ class Killer:
         if not self.kills_network:
             os.kill(browser, signal.SIGKILL)
             return
-        for process in psutil.Process(browser).children():
-            if any("network.mojom.NetworkService" in word for word in process.cmdline()):
-                process.kill()
+        end_network_process(psutil.Process(browser))
 
 
 @pytest.fixture

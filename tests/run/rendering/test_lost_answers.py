@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
-import signal
 from collections.abc import Awaitable, Callable
 
 import psutil
 import pytest
 from playwright.async_api import Route
+from support.chromium import end_network_process
 from support.requirement import require
 
 from ultracrawl.run.rendering.browser import PROGRAMS, Browser
@@ -70,13 +69,6 @@ async def data(request: PartRequest) -> PartAnswer:
     return PartAnswer(200, SCRIPT, WORK.encode() if name == "worker" else b"0")
 
 
-def end_network(_: object = None) -> None:
-    """Kill the process of the browser that carries the answers."""
-    for process in psutil.Process().children(recursive=True):
-        if any("network.mojom.NetworkService" in word for word in process.cmdline()):
-            os.kill(process.pid, signal.SIGKILL)
-
-
 def test_a_page_that_was_open_when_the_network_process_died_is_not_taken_for_read(program: str) -> None:
     async def scenario(render: Render) -> None:
         for body, asked in (ASK.format("data"), "data"), (WORKER, "in-worker"):
@@ -87,7 +79,7 @@ def test_a_page_that_was_open_when_the_network_process_died_is_not_taken_for_rea
             ) -> PartAnswer:
                 if request.url == URL + asked and not killed:
                     killed.append(asked)
-                    end_network()
+                    end_network_process(psutil.Process())
                 return await data(request)
 
             with pytest.raises(RenderingError) as raised:
