@@ -68,7 +68,7 @@ class Service:
             f"{self._url}/api/v1{path}",
             headers={"Authorization": f"Bearer {self._token}"},
             json=body,
-            timeout=30,
+            timeout=100,
             trust_env=False,
         )
         return answer.status_code, answer.json() if answer.content else None

@@ -11,7 +11,7 @@ def ask(
 ) -> tuple[int, dict[str, str], bytes]:
     """Make one request and give status, headers by lower-case name, body."""
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=100)
     try:
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         connection.request(method, target, body=body, headers=dict(headers or {}))
@@ -24,4 +24,4 @@ def ask(
 def dial(url: str) -> socket.socket:
     """Open a bare connection, for what an HTTP client would not send."""
     parts = urlsplit(url)
-    return socket.create_connection((parts.hostname, parts.port), timeout=5)
+    return socket.create_connection((parts.hostname, parts.port), timeout=100)

@@ -170,7 +170,7 @@ class _Host:
 
     def _end(self) -> None:
         self._socket.close()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=100)
 
 
 @cache

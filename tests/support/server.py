@@ -75,13 +75,13 @@ class Server:
     def start(self) -> None:
         """Return when the server accepts connections; raise OSError when the address cannot be had."""
         self._thread.start()
-        self.port = self._started.result(timeout=10)
+        self.port = self._started.result(timeout=100)
 
     def stop(self) -> None:
         """Drop all connections and return when the thread has ended."""
         if self._loop is not None and self._stopping is not None:
             self._loop.call_soon_threadsafe(self._stopping.set)
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=100)
 
     def _run(self) -> None:
         try:

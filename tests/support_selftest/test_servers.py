@@ -109,5 +109,5 @@ def test_sample_server_serves_validates_and_ends(sample: tuple[subprocess.Popen[
         assert f"<loc>{url}safety/fire-drill.html</loc>" in ask(f"{url}sitemap.xml")[2].decode()
     finally:
         process.terminate()
-        rest, _ = process.communicate(timeout=10)
+        rest, _ = process.communicate(timeout=100)
     assert (process.returncode, rest) == (0, "")

@@ -311,7 +311,7 @@ def test_sixty_four_connections_are_kept_alive() -> None:
         site.page(f"/{number}", text="x" * 1000)
 
     def walk(address: tuple[str, int]) -> int:
-        connection = http.client.HTTPConnection(*address, timeout=10)
+        connection = http.client.HTTPConnection(*address, timeout=100)
         connection.connect()
         own = connection.sock
         good = 0

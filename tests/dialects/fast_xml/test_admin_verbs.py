@@ -201,7 +201,7 @@ def test_suspend_and_resume_act_on_the_part_that_is_being_crawled(
         until(lambda: len(site.requests) > asked, process)
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=100)
 
 
 def test_a_password_is_encrypted_with_the_key_beside_the_file(collections: Workspace) -> None:

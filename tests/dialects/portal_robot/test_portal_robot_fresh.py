@@ -135,6 +135,6 @@ def test_portal_robot_136_five_loops_end_like_a_fresh_crawl(tmp_path: Path, chan
         seen = site.count("/")
         until(lambda: site.count("/") >= seen + 2, process)  # a whole loop has seen the last change
         assert robot.command("robot", "stop").code == 0
-        process.communicate(timeout=40)
+        process.communicate(timeout=100)
         robot.crawl()
         assert alike(described(robot)) == alike(fresh(tmp_path / "fresh", url))

@@ -172,7 +172,7 @@ def test_portal_robot_133_a_running_robot_is_paused_and_goes_on(life: Life) -> N
     pausing = life.files.workspace.start("robot", "pause", "-c", "config/robot.conf")
     until(lambda: life.phase() is Phase.PAUSING, pausing)  # which waits for what is in flight
     answer.set()
-    assert pausing.communicate(timeout=40)[0] == "robot: Paused\n"
+    assert pausing.communicate(timeout=100)[0] == "robot: Paused\n"
     assert life.site.count("/a") == 0
     assert life.status()["state"] == "Paused"
     answer = life.site.hold("/a")
@@ -242,7 +242,7 @@ def test_portal_robot_7_a_running_robot_takes_changed_files_and_goes_on_with_its
     reloading = life.files.workspace.start("robot", "reload", "-c", "config/robot.conf")
     until(lambda: life.phase() is Phase.STOPPING, reloading)
     answer.set()
-    reloading.communicate(timeout=40)
+    reloading.communicate(timeout=100)
     assert reloading.returncode == 0
     life.becomes("Idle")
     assert {path: life.site.count(path) for path in ("/", "/b", "/skipped", "/other/")} == {
@@ -270,7 +270,7 @@ def during_the_last_page(life: Life, *words: str) -> None:
     order = life.files.workspace.start("robot", *words, "-c", "config/robot.conf")
     until(lambda: life.phase() is Phase.STOPPING, order)
     answer.set()
-    order.communicate(timeout=40)
+    order.communicate(timeout=100)
     assert order.returncode == 0
 
 
@@ -299,7 +299,7 @@ def test_portal_robot_138_the_hook_counts_what_was_registered_before_a_stop(life
     order = life.files.workspace.start("robot", "stop", "-c", "config/robot.conf")
     until(lambda: life.phase() is Phase.STOPPING, order)
     answer.set()
-    order.communicate(timeout=40)
+    order.communicate(timeout=100)
     life.ended()
     assert life.hooked() == [], "the run is not over"
     assert life.site.count("/b") == 0

@@ -154,7 +154,7 @@ def test_portal_robot_7_8_setup_and_shutdown_run_once_in_the_life_of_a_robot_tha
     try:
         until(lambda: site.count("/11") >= 3, process)
         assert robot.command("robot", "stop").code == 0
-        process.communicate(timeout=20)
+        process.communicate(timeout=100)
     finally:
         kill_group(process)
     assert [note for note in notes(robot) if note != "judged"] == ["begin", "end"]

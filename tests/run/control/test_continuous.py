@@ -19,7 +19,7 @@ def interrupt(process: subprocess.Popen[str]) -> tuple[list[dict[str, object]], 
     """Press Ctrl-C; returns the runs that were reported."""
     os.killpg(process.pid, signal.SIGINT)
     try:
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=100)
     except subprocess.TimeoutExpired:
         kill_group(process)
         raise

@@ -125,7 +125,7 @@ def test_a_paused_crawl_can_be_stopped_and_a_later_one_is_not_paused__portal_rob
 def test_a_paused_crawl_obeys_ctrl_c(running: subprocess.Popen[str], workspace: Workspace) -> None:
     assert workspace.command("pause", "site").code == 0
     os.killpg(running.pid, signal.SIGINT)
-    running.communicate(timeout=20)
+    running.communicate(timeout=100)
     assert running.returncode == 1
     assert state(workspace) == "unfinished"
 
@@ -163,7 +163,7 @@ def test_an_order_can_be_left_without_waiting(running: subprocess.Popen[str], wo
     ended = workspace.command("stop", "site", "--no-wait", "--json")
     (one,) = ended.json["sources"]
     assert (ended.code, one["obeyed"], one["note"]) == (0, None, "stop requested")
-    running.communicate(timeout=20)
+    running.communicate(timeout=100)
     assert running.returncode == 1
 
 
@@ -190,7 +190,7 @@ def test_stopping_one_source_lets_the_next_have_its_turn(slow: Site, url: str, w
     process = workspace.start("crawl", "--json")
     until(lambda: len(slow.requests) >= 8)
     assert workspace.command("stop", "first").code == 0
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=100)
     assert process.returncode == 1
     assert '"source": "second"' in out
 
@@ -210,7 +210,7 @@ def test_a_crawl_that_scrapy_started_is_steered_too(slow: Site, workspace: Works
         assert workspace.command("pause", "site").code == 0
         assert workspace.command("resume", "site").code == 0
         assert workspace.command("stop", "site").code == 0
-        process.communicate(timeout=20)
+        process.communicate(timeout=100)
     finally:
         kill_group(process)
     assert state(workspace) == "unfinished"

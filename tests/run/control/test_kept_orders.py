@@ -129,7 +129,7 @@ def test_a_running_crawl_carries_orders_out(
     assert workspace.command("approve", "site", f"{url}/a").code == 0
     assert workspace.command("submit", f"{url}/new", "--source", "site").code == 0
     assert workspace.command("submit", f"{url}/a", "--source", "site").code == 0
-    running.communicate(timeout=40)
+    running.communicate(timeout=100)
     assert (running.returncode, site.count("/new"), site.count("/a")) == (0, 1, 2)
     workspace.write({"sources": {"site": {"start_urls": [f"{url}/"], "boundary": LOOPBACK}}})
     assert workspace.outcomes()["/b"] == "REMOVED"
@@ -187,7 +187,7 @@ def test_a_running_crawl_decides_about_what_is_held_back(
             process,
         )
         release.set()
-        process.communicate(timeout=40)
+        process.communicate(timeout=100)
     finally:
         kill_group(process)
     assert process.returncode == 0

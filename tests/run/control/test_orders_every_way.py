@@ -262,4 +262,4 @@ def test_a_crawl_obeys_orders_while_its_definition_is_broken(steered: Steered, s
     elif steered.way.stays:
         assert steered.process.poll() is None
     else:
-        steered.process.communicate(timeout=40)
+        steered.process.communicate(timeout=100)

@@ -62,7 +62,7 @@ def continuously(workspace: Workspace, lines: int) -> Ended:
     assert process.stdout is not None
     told = "".join(process.stdout.readline() for _ in range(lines))
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=100)
     return Ended(process.returncode, told + out, err)
 
 

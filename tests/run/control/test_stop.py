@@ -32,7 +32,7 @@ def test_one_interrupt_stops_cleanly_and_the_next_crawl_goes_on(
 ) -> None:
     process = slow_crawl(site, url, workspace)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=100)
     assert process.returncode == 1
     assert "Traceback" not in err
     assert sentence("stop.next_run_fetches_them") in out
@@ -54,7 +54,7 @@ def test_two_interrupts_stop_at_once(site: Site, url: str, workspace: Workspace)
         assert process.poll() is None, "it waits for what is in flight"
     os.killpg(process.pid, signal.SIGINT)
     try:
-        process.communicate(timeout=40)
+        process.communicate(timeout=100)
     finally:
         kill_group(process)
     answer.set()
@@ -67,7 +67,7 @@ def test_the_end_of_its_terminal_ends_a_crawl_as_a_request_to_stop_does(
 ) -> None:
     process = slow_crawl(site, url, workspace)
     os.killpg(process.pid, signal.SIGHUP)
-    out, err = process.communicate(timeout=40)
+    out, err = process.communicate(timeout=100)
     assert (process.returncode, "Traceback" in err) == (1, False), err
     assert sentence("stop.next_run_fetches_them") in out
     assert workspace.crawl().run["resumed"] is True

@@ -88,5 +88,5 @@ def test_the_largest_page_is_ended(tree: Process, page: int, total: int, left: l
 def test_the_browser_is_ended_if_it_is_too_large_itself() -> None:
     with started(CHILD, "150", lines=1) as process:
         watch = MemoryWatch(process.pid, 1000 * MEGABYTE, 100 * MEGABYTE)
-        assert process.wait(timeout=20) == -signal.SIGKILL
+        assert process.wait(timeout=100) == -signal.SIGKILL
         watch.close()

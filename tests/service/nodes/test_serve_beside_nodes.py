@@ -27,7 +27,7 @@ class Service:
     def ask(self, method: str, path: str) -> Any:
         headers = {"Authorization": f"Bearer {self.token}"}
         answer = httpx.request(
-            method, f"{self.url}/api/v1{path}", headers=headers, timeout=30, trust_env=False
+            method, f"{self.url}/api/v1{path}", headers=headers, timeout=100, trust_env=False
         )
         assert answer.is_success, answer.text
         return answer.json()
