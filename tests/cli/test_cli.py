@@ -60,6 +60,7 @@ def test_shape_of_urls_json(crawled: Workspace) -> None:
         "url", "access_url", "display_url", "source", "depth", "status_code", "status_text",
         "outcome", "reason", "cause", "etag",
         "last_modified", "checksum", "indexed", "leaving", "first_seen", "last_fetched", "duplicate_of",
+        "linked_from",
     ]  # fmt: skip
     (gone,) = crawled.command("urls", "--json", "--outcome", "GONE").lines
     assert gone["url"].endswith("/gone")

@@ -16,7 +16,8 @@ PARTS = {"record", "before", "after"}
 """Fields with an object of a shape that another verb has, too."""
 OPTIONAL = {
     "search": {"anchor", "completions", "display_name", "text"},
-    "status": {"bounded", "documents", "exclusion", "pages", "pattern", "problem", "same_start", "time"},
+    "status": {"bounded", "documents", "exclusion", "pages", "pattern", "problem", "same_start", "time"}
+    | {"site", "until", "why"},
     "status SITE": {"machine", "pid", "since", "waiting"},  # of the crawl that asks it now
     "approve": {"kept"},  # while the source is being crawled
     "approve-changes": {"cause", "url"},
@@ -66,7 +67,8 @@ def documented(verb: str) -> set[str]:
         names |= documented(other)
     if "as above" in fields:
         names |= documented("feeding status")
-    return names - {"duplicate_of"} if "without `duplicate_of`" in fields else names
+    _, _, without = fields.partition("`, without ")
+    return names - set(re.findall(r"`(\w+)`", without))
 
 
 def fields_of(value: Any) -> set[str]:

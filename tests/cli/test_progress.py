@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import ClassVar, cast
 
@@ -14,6 +15,7 @@ from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.run import RunningCrawl
 from ultracrawl.run.run_counters import RunCounters
 from ultracrawl.service.orders import CrawlProgress
+from ultracrawl.stores.control_channel import SiteWait
 
 
 class Screen:
@@ -58,13 +60,26 @@ def test_each_source_has_a_line_with_rate_errors_and_what_is_left() -> None:
     ]
 
 
+def test_a_crawl_that_does_nothing_has_no_estimate_and_says_what_it_waits_for() -> None:
+    screen, clock = Screen(), Clock()
+    progress = Progress(enabled=True, screen=screen, clock=clock)
+    wait = str(SiteWait("h", "refused", 0.0))
+    lengths = []
+    for done in (0, 1200, 1200, 1200):
+        progress.update_all(0, 1, {"a": replace(live(done, 600), site="", wait=wait)})
+        lengths.append(len(screen.lines[1].split(" · ")))
+        clock.now += 10
+    assert lengths == [5, 6, 5, 5], "the estimate is what they differ by"
+    assert screen.lines[1].endswith(wait)
+
+
 def test_what_the_delay_makes_slow_has_a_rough_time() -> None:
     counted = RunCounters("s")
     visits = {1: SimpleNamespace(entry=SimpleNamespace(site="h"))}
     context = SimpleNamespace(
         counters=counted,
         visits=visits,
-        run=(run := SimpleNamespace(standstill="")),
+        run=(run := SimpleNamespace(wait=None)),
         report=SimpleNamespace(source="s", fetched=1, indexed=1, queued=1200, outcomes=counted.outcomes),
     )
     crawl = SimpleNamespace(context=context, paused=False)
@@ -81,11 +96,11 @@ def test_what_the_delay_makes_slow_has_a_rough_time() -> None:
     assert notes(0.5) == []
     visits.clear()
     assert notes(0.5) == [sentence("progress.rough_time")], "between two requests none is in flight"
-    run.standstill = "h wants it"
-    assert notes(0.5) == ["  h wants it"]
+    run.wait = wait = SiteWait("h", "refused", 0.0)
+    assert notes(0.5) == [f"  {wait}"]
     visits[1] = SimpleNamespace(entry=SimpleNamespace(site="h"))
     assert notes(0.0) == [], "it is asked again"
-    run.standstill = ""
+    run.wait = None
     context.report.queued = 30
     assert notes(0.5) == [], "it is soon over"
 
@@ -156,7 +171,7 @@ def test_no_report_is_made_that_nobody_sees() -> None:
     class Context:
         counters = counted
         visits: ClassVar[dict[int, object]] = {}
-        run = SimpleNamespace(standstill="")
+        run = SimpleNamespace(wait=None)
 
         @property
         def report(self) -> RunReport:

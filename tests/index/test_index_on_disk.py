@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.sentences import sentence
 from support.until import some_time
 from whoosh.columns import VarBytesColumn
 
@@ -21,7 +22,7 @@ from ultracrawl.index.filters import parse_filter
 from ultracrawl.index.locking import write_lock
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.tantivy import TantivyIndex, generations, index_searcher, integrity, tantivy_index
-from ultracrawl.index.whoosh import WhooshIndex, directory
+from ultracrawl.index.whoosh import WhooshIndex, directory, pickles
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 
 from .conftest import ATTRIBUTES, LIBRARY, document
@@ -120,8 +121,26 @@ def test_an_index_that_may_not_be_read_is_not_called_damaged(
     open_index(config).apply([document("/a", "word")])
     index = open_index(config)
     monkeypatch.setattr(*place, refuse)
-    with pytest.raises(IndexStoreError, match="cannot be read: Permission denied"):
+    with pytest.raises(IndexStoreError, match=sentence("files.no_rights")) as raised:
         index.check()
+    assert not isinstance(raised.value, IndexDamagedError)
+
+
+def test_a_folder_that_cannot_be_listed_is_no_empty_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> list[str]:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    config = IndexConfig("whoosh", tmp_path / "i", tuple(ATTRIBUTES.values()))
+    open_index(config).apply([document("/a", "word")])
+    with monkeypatch.context() as patch:
+        patch.setattr(pickles.os, "listdir", refuse)
+        with pytest.raises(IndexStoreError) as raised:
+            open_index(config).search(SearchQuery("word"))
+    assert not isinstance(raised.value, IndexDamagedError)
+    assert open_index(config).search(SearchQuery("word")).total == 1
+    assert open_index(IndexConfig("whoosh", tmp_path / "none")).search(SearchQuery("word")).total == 0
 
 
 @pytest.mark.parametrize("work", WORK)

@@ -515,8 +515,9 @@ def test_a_damaged_index_is_one_line(config: IndexConfig) -> None:
 def test_a_path_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     index = open_index(IndexConfig("whoosh", tmp_path / "file" / "index"))
-    with pytest.raises(IndexStoreError, match=r"cannot be written: Not a directory") as caught:
+    with pytest.raises(IndexStoreError) as caught:
         index.apply([IndexDocument("s", "/b", "t", "text")])
+    assert str(tmp_path / "file") in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -69,6 +69,7 @@ CODES = [
     "host-unknown",
     "login-failed",
     "proxy-login",
+    "proxy-unreachable",
     "too-large",
     "scheme",
     "address",

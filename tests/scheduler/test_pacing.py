@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -20,8 +21,10 @@ from ultracrawl.run.ending import Ending
 from ultracrawl.run.results import FetchResult
 from ultracrawl.run.run_counters import MAX_NAMED
 from ultracrawl.scheduler.pacing import LISTED_CONCURRENCY, Pacing, lowest_address
-from ultracrawl.stores import QueueEntry, RunMark, StoredSite
+from ultracrawl.stores import QueueEntry, RunMark, SiteClock, StoredSite
 from ultracrawl.stores.sqlite.shared import SqliteSiteStore
+
+NOW = 1000.0
 
 
 class Sites:
@@ -49,11 +52,21 @@ class Course:
         limit: int = 3,
         kind: str = "web",
         robots: RobotsPolicy | None = None,
+        clock: SiteClock | None = None,
     ) -> None:
+        """`clock` is what an earlier crawl has stored about a site."""
         self.frontier = made_frontier(Pace(2.0, 1, backoff=BackOff(limit=limit)), leases=True)
         self.sites, self.abandoned = Sites(*rows), list[int]()
         self.woken = 0
         self.shared = SqliteSiteStore(":memory:")
+        if clock is not None:
+            earlier = self.shared.register_crawl("earlier", 60.0)
+            self.shared.lease_sites(earlier, {clock.site: [clock.site]})
+            now = self.shared.now()
+            self.shared.release_sites(
+                earlier, [replace(clock, requested=now - clock.delay, next_at=now + clock.delay)]
+            )
+            self.shared.close_crawl(earlier)
         source = SimpleNamespace(name="s", type=kind, sites=SimpleNamespace(aliases=aliases or {}))
         queue = SimpleNamespace(number_by_level=lambda _: {1: 4})
         context = made_context(
@@ -62,7 +75,7 @@ class Course:
             store=SimpleNamespace(sites=self.sites, queue=queue, flush=lambda: None),
             sites=self.shared,
             documents=SimpleNamespace(writer=SimpleNamespace(sync=lambda: None)),
-            clock=lambda: 1000.0,
+            clock=lambda: NOW,
         )
         context.run.mark = RunMark(7, 900.0)
         self.context = context
@@ -137,24 +150,73 @@ def test_network_errors_and_walls_count_against_a_site(
     assert ("h.test" in one.frontier.given_up) is errors
 
 
+@pytest.mark.parametrize(
+    ("fetch", "outcome", "delay"),
+    [
+        ({"status": 200}, UrlOutcome.NEW, 2.0),
+        ({"status": 404}, UrlOutcome.GONE, 2.0),
+        ({"status": 503}, UrlOutcome.HTTP_ERROR, 64.0),
+        ({"status": 403, "wall": "challenge"}, UrlOutcome.HTTP_ERROR, 128.0),
+        ({"error": "refused"}, UrlOutcome.NETWORK_ERROR, 128.0),
+        ({"error": "refused"}, UrlOutcome.ROBOTS, 2.0),
+    ],
+    ids=["answer", "not found", "overload", "wall", "error", "no request"],
+)
+def test_the_first_answer_of_a_site_decides_about_the_back_off_of_an_earlier_crawl(
+    fetch: dict[str, Any], outcome: UrlOutcome, delay: float
+) -> None:
+    one = Course(limit=99, clock=SiteClock("h.test", delay=64.0, errors=5, slowed=64.0))
+    entry = one.queue()
+    one.pacing.prepare_sites()
+    one.visit(entry, outcome, **fetch)
+    assert delay_of(one.frontier, "h.test") == delay
+
+
 def test_a_site_that_is_left_alone_for_long_is_reported_until_it_answers() -> None:
     one = Course(limit=9)
     entry, run = one.queue(), one.context.run
     for _ in range(2):
         one.visit(entry, UrlOutcome.NETWORK_ERROR, error="refused")
-    assert not run.standstill, "it is asked again soon"
+    assert not run.waits, "it is asked again soon"
     one.visit(entry, UrlOutcome.NETWORK_ERROR, error="refused")
-    told = run.standstill
-    assert {"h.test:", "refused", "3", "16"} <= set(told.replace("(", "").split())
-    assert run.failing_sites == {"h.test": told}
+    wait = run.waits["h.test"]
+    assert (wait.site, wait.until) == ("h.test", NOW), "the test has sent no request that a delay counts from"
+    assert run.failing_sites.keys() == {"h.test"}
     one.visit(entry, status=200)
-    assert (run.standstill, run.failing_sites) == ("", {})
+    assert (run.waits, run.failing_sites) == ({}, {})
+
+
+def test_what_a_crawl_waits_for_is_what_ends_with_its_next_request() -> None:
+    one = Course()
+    run = one.context.run
+    one.queue("a.test")
+    one.queue("b.test")
+    one.pacing.prepare_sites()
+    one.pacing.hold_site("a.test", 120.0)
+    one.pacing.tick()
+    assert run.wait is None, "the other site may be requested"
+    one.pacing.hold_site("b.test", 60.0)
+    one.pacing.tick()
+    assert run.wait is not None
+    assert (run.wait.site, run.wait.until) == ("b.test", NOW + 60.0)
+    one.pacing.end_hold("a.test")
+    one.pacing.tick()
+    assert run.wait is None
+
+
+def test_a_wait_that_an_earlier_crawl_has_left_is_reported() -> None:
+    one = Course(clock=SiteClock("h.test", on_hold=True, delay=120.0))
+    one.queue()
+    one.pacing.prepare_sites()
+    one.pacing.tick()
+    assert one.context.run.wait is not None
+    assert one.context.run.wait.site == "h.test"
 
 
 def test_a_report_names_some_of_many_failing_sites() -> None:
     run = Course().context.run
     for number in range(MAX_NAMED + 2):
-        run.note_failing_site(f"h{number}.test", "refused", 3, 16.0)
+        run.note_failing_site(f"h{number}.test", "refused", 3, NOW)
     told = run.failing_remarks
     assert told[:-1] == list(run.failing_sites.values())[:MAX_NAMED]
     assert {"2", "sites"} <= set(told[-1].split())
@@ -165,7 +227,7 @@ def test_a_site_that_is_given_up_has_no_next_try() -> None:
     entry = one.queue()
     for _ in range(4):
         one.visit(entry, UrlOutcome.NETWORK_ERROR, error="refused")
-    assert (one.context.run.standstill, one.context.run.failing_sites) == ("", {})
+    assert (one.context.run.waits, one.context.run.failing_sites) == ({}, {})
 
 
 def test_a_visit_without_a_request_teaches_nothing() -> None:

@@ -58,6 +58,7 @@ class Crawl:
         source: str,
         *,
         delay: float = 1.0,
+        concurrency: int = 1,
         aliases: dict[str, str] | None = None,
         per_address: bool = False,
         max_sites: int | None = None,
@@ -70,7 +71,11 @@ class Crawl:
         self.keeps = False
         """Whether requests are answered at once."""
         pace = Pace(
-            delay, 1, per_address, backoff=BackOff(limit=99), wall_clock=lambda at: at + 1_700_000_000.0
+            delay,
+            concurrency,
+            per_address,
+            backoff=BackOff(limit=99),
+            wall_clock=lambda at: at + 1_700_000_000.0,
         )
         self.frontier: Frontier[QueueEntry] = made_frontier(pace, max_sites=max_sites, leases=True)
         self.mirrors = Mirrors(aliases or {})
@@ -426,22 +431,102 @@ def test_a_crawl_that_ends_leaves_its_clock(store: SqliteSiteStore, time: Time) 
     assert store.lease_holder("a") is None
 
 
-def test_errors_and_back_off_go_along(store: SqliteSiteStore, time: Time) -> None:
-    one = Crawl(store, time, "one", delay=1.0)
-    one.queue(a=1)
-    go_on(time, one)
+def failed_crawl(store: SqliteSiteStore, time: Time, *, per_address: bool = False) -> Crawl:
+    """Return a crawl that has ended after three errors of a site, the last one just now."""
+    one = Crawl(store, time, "one", delay=1.0, per_address=per_address)
+    one.queue(a=2)
+    if per_address:
+        one.frontier.set_address("a", "10.0.0.1")
+    one.run()
     for _ in range(3):
         one.frontier.note_failure("a")
     one.leases.note_error("a", "connection refused")
+    if per_address:
+        time.at += 8.0
+        one.run()
     one.finish()
     known = store.get_clock("a")
     assert known is not None
     assert (known.errors, known.slowed, known.last_error) == (3, 8.0, "connection refused")
+    return one
+
+
+def test_errors_and_back_off_go_along_to_a_crawl_that_runs_already(
+    store: SqliteSiteStore, time: Time
+) -> None:
     two = Crawl(store, time, "two", delay=1.0)
+    one = failed_crawl(store, time)
     two.queue(a=1)
     go_on(time, two)
     assert two.asked[0][1] - one.asked[0][1] + 1e-6 >= 8.0
     assert delay_of(two.frontier, "a") == 8.0
+
+
+@pytest.mark.parametrize("well", [True, False])
+def test_a_crawl_that_begins_later_tries_the_site_and_its_first_answer_decides(
+    store: SqliteSiteStore, time: Time, *, well: bool
+) -> None:
+    one = failed_crawl(store, time)
+    time.at += STEP
+    two = Crawl(store, time, "two", delay=1.0)
+    two.queue(a=3)
+    go_on(time, two, end=lambda: two.asked)
+    assert 1.0 <= two.asked[0][1] - one.asked[0][1] + 1e-6 < 2.0, "its own delay counts"
+    two.leases.store_clocks(["a"])
+    known = store.get_clock("a")
+    assert known is not None
+    assert (known.errors, known.slowed) == (3, 8.0), "nothing is decided yet"
+    two.leases.failures.end_trial("a", well=well)
+    two.frontier.note_answer("a", well=well)
+    assert delay_of(two.frontier, "a") == (1.0 if well else 8.0)
+    two.leases.failures.end_trial("a", well=not well)
+    assert delay_of(two.frontier, "a") == (1.0 if well else 8.0), "the first one has decided"
+    two.finish()
+    known = store.get_clock("a")
+    assert known is not None
+    assert (known.errors, known.slowed) == ((0, 0.0) if well else (3, 8.0))
+
+
+def test_a_site_that_is_tried_has_one_request_at_a_time(store: SqliteSiteStore, time: Time) -> None:
+    failed_crawl(store, time)
+    time.at += 1.0
+    two = Crawl(store, time, "two", delay=0.0, concurrency=4)
+    two.queue(a=6)
+    two.keeps = True
+    two.run()
+    assert two.sites == ["a"]
+    two.leases.failures.end_trial("a", well=True)
+    two.frontier.note_answer("a")
+    two.run()
+    assert two.sites == ["a"] * 4
+
+
+def test_a_crawl_that_ends_before_it_has_tried_a_site_leaves_its_back_off(
+    store: SqliteSiteStore, time: Time
+) -> None:
+    failed_crawl(store, time)
+    time.at += STEP
+    two = Crawl(store, time, "two", delay=9.0)
+    two.queue(a=1)
+    two.run()
+    assert not two.asked
+    two.finish()
+    known = store.get_clock("a")
+    assert known is not None
+    assert (known.errors, known.slowed, known.last_error) == (3, 8.0, "connection refused")
+
+
+def test_a_site_beside_one_that_failed_at_the_same_address_does_not_wait_for_its_back_off(
+    store: SqliteSiteStore, time: Time
+) -> None:
+    failed_crawl(store, time, per_address=True)
+    time.at += 1.0
+    two = Crawl(store, time, "two", delay=1.0, per_address=True)
+    two.queue(b=1)
+    two.frontier.set_address("b", "10.0.0.1")
+    began = time.at
+    go_on(time, two)
+    assert two.asked[0][1] - began <= 1.0
 
 
 def test_what_a_server_asked_for_goes_along(store: SqliteSiteStore, time: Time) -> None:

@@ -112,3 +112,64 @@ def test_definitions_in_their_package(project: Desk, url: str) -> None:
     assert project.scrapy("list").out.split() == ["inside", "plain"]
     project.crawled("inside")
     assert (project.directory / "var" / "state" / "inside.sqlite").is_file()
+
+
+ITEMS_SPIDER = """
+import scrapy
+
+class ItemsSpider(scrapy.Spider):
+    name = "items"
+    start_urls = [{url!r}]
+
+    def parse(self, response):
+        fields = {{"author": "Ada", "price": "12", "color": ["grey"]}}
+        yield {{"url": response.url, "title": "Heron", "text": "heron", **fields}}
+"""
+PIPELINES = """
+ULTRACRAWL_DATA = "data"
+ULTRACRAWL_ATTRIBUTES = {"author": "Author", "price": {"name": "Price", "type": "number"}, "color": "Color"}
+ITEM_PIPELINES = {
+    "ultracrawl.pipelines.AttributePipeline": 200,
+    "ultracrawl.pipelines.IndexPipeline": 900,
+}
+"""
+LOSS = "WARNING: items: "
+
+
+def losses(project: Desk) -> int:
+    """Crawl with the spider of the project; return how often it was warned of what a search does not find."""
+    ended = project.scrapy("crawl", "items")
+    assert ended.code == 0, ended.err
+    assert "'ultracrawl/items/indexed': 1" in ended.err
+    return ended.err.count(LOSS)
+
+
+def test_items_of_their_spider_are_found_as_the_warnings_say(project: Desk, url: str) -> None:
+    """Definitions beside the spider decide what a search reads: index and attributes."""
+    project.write("theirs/spiders/items.py", ITEMS_SPIDER.format(url=f"{url}/"))
+    switch_on(project, ADDON + PIPELINES)
+    definition = project.directory / "ultracrawl.yaml"
+    written = definition.read_text()
+    assert losses(project) == 2
+    definition.write_text(f"{written}index: index\n")
+    assert losses(project) == 1, "the attributes are not known yet"
+    definition.write_text(f"{written}index: index\nattributes: {{Color: string, Price: number}}\n")
+    assert losses(project) == 0
+    (hit,) = project.ultracrawl("search", "heron", "--where", "Price<=12", "--json").json["hits"]
+    assert hit["source"] == "items"
+    assert {name: hit["attributes"][name] for name in ("Author", "Price", "Color")} == {
+        "Author": ["Ada"],
+        "Price": [12.0],
+        "Color": ["grey"],
+    }
+
+
+def test_attributes_without_their_pipeline_are_warned_of(project: Desk, url: str) -> None:
+    (project.directory / "ultracrawl.yaml").unlink()
+    project.write("theirs/spiders/items.py", ITEMS_SPIDER.format(url=f"{url}/"))
+    switch_on(project, ADDON + PIPELINES)
+    assert losses(project) == 0
+    settings = project.directory / "theirs" / "settings.py"
+    kept = [line for line in settings.read_text().splitlines() if "AttributePipeline" not in line]
+    settings.write_text("\n".join(kept))
+    assert losses(project) == 1

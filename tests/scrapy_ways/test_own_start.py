@@ -40,6 +40,10 @@ LATE = """
             yield Document(url, url, "", title=f"Row {number}", text=f"heron {number}")
 """
 
+AFTER_404 = LATE.replace(
+    '"response_received_count", 0) < 2', '"downloader/response_status_count/404", 0) < 1'
+)
+
 OUTSIDE = """
     async def start(self):
         yield Document("https://elsewhere.example/1", "https://elsewhere.example/1", "", text="heron")
@@ -122,6 +126,60 @@ def test_documents_that_start_gives_after_the_pages_stay_too(desk: Desk, site: S
     assert sorted(desk.found("heron")) == ["/rows/1", "/rows/2"]
     assert [path for path in site.paths() if path.startswith("/rows")] == ["/rows/3"]
     adds_up(desk, ended.run)
+
+
+def test_a_document_that_is_given_after_its_url_had_no_page_is_indexed_in_the_same_run(
+    desk: Desk, site: Site, url: str
+) -> None:
+    """A link leads to the URL, and the request for it finds nothing before the spider yields the document."""
+    site.page("/", links=["/rows/3", "/a"])
+    define(desk, url, AFTER_404, known=[3])
+    ended = desk.ultracrawl("crawl", "--json")
+    assert desk.found("heron") == ["/rows/3"]
+    assert ended.run["outcomes"] == {"NEW": 3, "GONE": 1}, "the request counts, and so does the document"
+    assert ended.run["scheduled"] == 4
+    define(desk, url, LATE, known=[3])
+    ended = desk.ultracrawl("crawl", "--json")
+    assert ended.run["outcomes"] == {"NOT_MODIFIED": 2, "UNMODIFIED": 1}
+    assert desk.found("heron") == ["/rows/3"]
+    adds_up(desk, ended.run)
+
+
+def test_a_document_that_was_not_given_for_a_run_is_back_in_the_run_that_gives_it(
+    desk: Desk, site: Site, url: str
+) -> None:
+    site.page("/", links=["/rows/3", "/a"])
+    define(desk, url, LATE, known=[1, 3])
+    desk.ultracrawl("crawl")
+    define(desk, url, LATE, known=[1])
+    desk.ultracrawl("crawl")
+    assert desk.found("heron") == ["/rows/1"]
+    site.change("/", links=["/rows/3", "/a"], text="changed, so that its links are read again")
+    define(desk, url, AFTER_404, known=[1, 3])
+    desk.ultracrawl("crawl")
+    assert sorted(desk.found("heron")) == ["/rows/1", "/rows/3"]
+
+
+def test_a_document_takes_the_place_of_a_page_that_is_gone(desk: Desk, site: Site, url: str) -> None:
+    site.page("/", links=["/rows/3", "/a"])
+    site.page("/rows/3", text="bittern")
+    define(desk, url, "\n    pass\n")
+    desk.ultracrawl("crawl")
+    assert desk.found("bittern") == ["/rows/3"]
+    site.remove("/rows/3")
+    for late in (AFTER_404, LATE):
+        define(desk, url, late, known=[3])
+        desk.ultracrawl("crawl")
+        assert desk.found("heron") == ["/rows/3"]
+        assert desk.found("bittern") == []
+
+
+def test_a_page_that_was_read_makes_its_own_document(desk: Desk, site: Site, url: str) -> None:
+    site.page("/", links=["/rows/3"])
+    site.page("/rows/3", text="bittern")
+    define(desk, url, LATE, known=[3])
+    desk.ultracrawl("crawl")
+    assert (desk.found("bittern"), desk.found("heron")) == (["/rows/3"], [])
 
 
 def test_a_document_that_the_source_may_not_have_is_reported(desk: Desk, site: Site, url: str) -> None:

@@ -22,6 +22,7 @@ from ultracrawl.stores.control_channel import (
     ControlChannel,
     CrawlStatus,
     Phase,
+    SiteWait,
     crawl_status,
     leave_order,
     order_waits,
@@ -53,6 +54,17 @@ def notes_of(place: Place, of: NotesOf = NotesOf.SOURCE) -> Notes:
     found = place.engine.open_notes(place.folder, "" if of is NotesOf.SERVICE else "s", of)
     assert found is not None
     return found
+
+
+def test_what_a_crawl_waits_for_is_seen_with_its_phase(notes: Notes) -> None:
+    wait = SiteWait("h.test", "refused", 1_800_000_000.5)
+    with closing(ControlChannel(notes)) as post:
+        post.publish_wait(wait)
+        assert (seen(notes).wait, seen(notes).phase) == (wait, Phase.RUNNING)
+        post.publish_phase(Phase.PAUSED)
+        assert seen(notes).wait == wait
+        post.publish_wait(None)
+        assert (seen(notes).wait, seen(notes).phase) == (None, Phase.PAUSED)
 
 
 def seen(notes: Notes) -> CrawlStatus:

@@ -19,7 +19,7 @@ from ultracrawl.cli.groups import REMOTE_VERBS, LazyGroup, import_command
 from ultracrawl.cli.mistakes import Mistake, of_usage
 from ultracrawl.cli.plugin_verbs import PLUGIN_VERB, find_plugin_verb, plugin_verbs
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.system.files import restrict_umask
+from ultracrawl.system.files import cause_and_remedy, restrict_umask
 from ultracrawl.system.gc_tuning import raise_gc_thresholds
 from ultracrawl.system.process_exit import exit_process
 
@@ -149,6 +149,8 @@ class Verbs(LazyGroup):
 
     def meant(self, ctx: click.Context, words: list[str]) -> str:
         """Return what to type in place of words that begin with no verb; of a URL its crawl."""
+        if words[0] == "help" and words[1:]:
+            return f"ultracrawl {' '.join(words[1:])} --help"
         return f"ultracrawl crawl {words[0]}" if "://" in words[0] else super().meant(ctx, words)
 
 
@@ -225,7 +227,7 @@ def _run() -> int:
             restrict_umask()
         code = run_words(sys.argv[1:])
         sys.stdout.flush()
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         return _print_error("Interrupted.", 1)
     except UserError as error:
         return _print_error(f"ultracrawl: {error}", 2)
@@ -246,7 +248,7 @@ def _run() -> int:
             return _print_error(f"ultracrawl: {error.strerror}; allow more of them (ulimit -n)", 1)
         unnamed = "the working directory" if isinstance(error, FileNotFoundError) else "the output"
         path = error.filename or unnamed
-        return _print_error(f"ultracrawl: {path}: {error.strerror or error}", 1)
+        return _print_error(f"ultracrawl: {path}: {cause_and_remedy(error)}", 1)
     return code
 
 

@@ -17,8 +17,11 @@ from click.core import ParameterSource
 
 from ultracrawl.errors import UserError, WorkError
 
-_HOST = r"(?:[\w-]+\.)+[A-Za-z]{2,}(?:/\S*)?|(?P<http>[\w.-]+:\d+|localhost|\d[\d.]*)(?:/\S*)?"
-"""A host that is written without its scheme, perhaps with a path."""
+_FILE = r"[^/]*\.(?:html?|php|aspx?|jsp|pdf|txt|xml)(?:[/?#]|$)"
+_HOST = (
+    rf"(?!{_FILE})(?:(?:[\w-]+\.)+[A-Za-z]{{2,}}(?:/\S*)?|(?P<http>[\w.-]+:\d+|localhost|\d[\d.]*)(?:/\S*)?)"
+)
+"""A host that is written without its scheme, perhaps with a path; a name such as `page.html` is none."""
 _ALIKE = 0.65
 """Likeness of names from which on an option is a misspelt one; below, `--since` is like `--index`."""
 
@@ -90,6 +93,7 @@ class Mistake(Enum):
     NOTHING_TO_COPY = "there is no definition file; name what is copied with --from, or the file with -c"
     TWO_FILES = "name one file, as FILE or with -c"
     RUN_OF_SEVERAL = "each source counts its own runs; name one by --source"
+    INTERRUPTED = "interrupted; `{again}` continues it"
     NEVER_CRAWLED = "the source {name!r} was never crawled; write first `ultracrawl crawl {name}`"
     EVERYTHING_MEANT = "{option} would mean everything; name URLs, or write --prefix or --regexp"
     NO_TABLE = "the source {name!r} is no table; name a source of the type `table`"

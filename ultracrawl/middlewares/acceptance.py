@@ -161,7 +161,7 @@ class AcceptanceMiddleware:
         site = visit.entry.site
         if site not in self._asked_to_wait:
             self._asked_to_wait.add(site)
-            self._context.run.note_standstill(
+            self._context.counters.add_remark(
                 f"{site} asks to wait {fetch.retry_after:,.0f} s (status {fetch.status}, Retry-After); "
                 "`politeness.longest_retry_after` limits that"
             )

@@ -49,6 +49,7 @@ _ADVICE: dict[CauseCode, str] = {
     CauseCode.HOST_UNKNOWN: "check the spelling of the host, and whether this machine resolves names",
     CauseCode.LOGIN_FAILED: "check user and password (`logins`, `authentication`); try them in a browser",
     CauseCode.PROXY_LOGIN: "check user and password of the proxy (`proxy`)",
+    CauseCode.PROXY_UNREACHABLE: "check that the proxy runs, and its address in `proxy`",
     CauseCode.NOT_CONVERTED: "see whether it opens in its own program",
     CauseCode.TOO_LARGE: "raise `limits.max_size`",
     CauseCode.SCHEME: "begin the address with `http://` or `https://`",

@@ -104,7 +104,7 @@ class CauseCode(StrEnum):
     SITEMAP = "sitemap", "sitemap ({subject}) with {detail}", ""
     NO_SITEMAP = "no-sitemap", "no sitemap"
     NO_SITEMAP_ANSWER = "no-sitemap-answer", "the response contains no sitemap"
-    SITEMAP_DATE = "sitemap-date", "sitemap lastmod"
+    SITEMAP_DATE = "sitemap-date", "not asked: the sitemap says that it is unchanged"
     """Not requested, because a sitemap says that it has not changed."""
 
     # ---- what failed
@@ -120,6 +120,7 @@ class CauseCode(StrEnum):
     HOST_UNKNOWN = "host-unknown", "the host name cannot be resolved", ""
     LOGIN_FAILED = "login-failed", "log-in failed"
     PROXY_LOGIN = "proxy-login", "the proxy refused user and password"
+    PROXY_UNREACHABLE = "proxy-unreachable", "the proxy {subject} cannot be reached", ""
     TOO_LARGE = "too-large", "the body is too large"
     SCHEME = "scheme", "unsupported scheme"
     ADDRESS = "address", "address refused"

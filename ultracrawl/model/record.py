@@ -8,7 +8,7 @@ from ultracrawl.dataclass import dataclass
 from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.model.dates import iso
 from ultracrawl.model.outcome import UrlOutcome
-from ultracrawl.model.status import StatusCode, status_text
+from ultracrawl.model.status import StatusCode, http_status, status_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,14 @@ class UrlRecord:
     def reason(self) -> str:
         """The cause as a sentence, empty if there is none."""
         return str(self.cause)
+
+    @property
+    def answer(self) -> str:
+        """The HTTP status of the latest visit as text; empty if no server gave it.
+
+        A page that a sitemap vouches for is recorded as 304, and was not requested.
+        """
+        return "" if self.cause.code is CauseCode.SITEMAP_DATE else http_status(self.status_code)
 
     @property
     def redirects_to(self) -> str:

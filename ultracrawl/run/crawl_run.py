@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.run.run_counters import MAX_NAMED, RunCounters
 from ultracrawl.stores import RunMark
+from ultracrawl.stores.control_channel import SiteWait
 from ultracrawl.system.nouns import counted
 
 FAILED = "failed"
@@ -48,8 +49,10 @@ class CrawlRun:
         """Whether the listing is incomplete, so that nothing can be concluded about URLs that it lacks."""
         self._spider_failures: set[str] = set()
         """The functions of the user's spider that raised; empty text: a request of its own got no answer."""
-        self.standstill = ""
-        """Why nothing may be under way although URLs wait: what the latest server wants that asked to wait."""
+        self.waits: dict[str, SiteWait] = {}
+        """Why each site is left alone for long, and until when; some of them may be over."""
+        self.wait: SiteWait | None = None
+        """Which of them the crawl waits for now; None while it does, or may do, anything else."""
         self.failing_sites: dict[str, str] = {}
         """What is said of each site whose latest request failed, and that is left alone for long."""
         self.closing_remarks: list[str] = []
@@ -88,19 +91,30 @@ class CrawlRun:
             self.add_problem(f"{function} failed: {text}; correct it; `-v` shows where")
         self._spider_failures.add(function)
 
-    def note_standstill(self, why: str) -> None:
-        """Add why the crawl stands still to the report, and keep it for who looks at the crawl meanwhile."""
-        self.standstill = why
-        self.counters.add_remark(why)
+    def note_wait(self, site: str, why: str, until: float) -> None:
+        """Keep why a site is left alone for long, and until when (seconds since 1970)."""
+        self.waits[site] = SiteWait(site, why, until)
 
-    def note_failing_site(self, site: str, error: str, errors: int, wait: float) -> None:
+    def set_wait(self, wait: SiteWait | None) -> None:
+        """Set which site the crawl waits for; None if it does, or may do, anything else."""
+        self.wait = wait
+
+    def next_wait(self, now: float) -> SiteWait | None:
+        """Return the wait that is over first; None if there is none at a time (seconds since 1970)."""
+        return min(
+            (wait for wait in self.waits.values() if wait.until > now),
+            key=lambda wait: wait.until,
+            default=None,
+        )
+
+    def note_failing_site(self, site: str, error: str, errors: int, until: float) -> None:
         """Keep what is said while the crawl waits for a site that fails, and at its end if it still does.
 
-        `wait` is the time from its latest request to the next one, in seconds.
+        `until` is the time of the next request to it (seconds since 1970).
         """
-        self.failing_sites[site] = self.standstill = (
-            f"{site}: {error} ({counted(errors, 'error')}); the next try is {wait:,.0f} s after the latest"
-        )
+        why = f"{error} ({counted(errors, 'error')})"
+        self.failing_sites[site] = f"{site}: {why}; the next crawl tries it at once"
+        self.note_wait(site, why, until)
 
     @property
     def failing_remarks(self) -> list[str]:
@@ -114,8 +128,8 @@ class CrawlRun:
 
     def end_failure(self, site: str) -> None:
         """Say nothing more of a site that answers, or that is given up."""
-        if self.failing_sites.pop(site, ""):
-            self.standstill = next(iter(self.failing_sites.values()), "")
+        self.failing_sites.pop(site, None)
+        self.waits.pop(site, None)
 
     def note_shared_key(self, url: str, known: str) -> None:
         """Report a URL that is not crawled, because a known URL has the same 64-bit key."""

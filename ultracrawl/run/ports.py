@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ultracrawl.run.writing.writer import IndexWriter
     from ultracrawl.stores import QueueEntry
 
+RETRY_AFTER = "the server asks for that (Retry-After)"
+"""Why a site is held, unless an order holds it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -208,8 +211,8 @@ class LinkQueue(Protocol):
     async def wait_for_turn(self, site: str) -> None:
         """Wait until the site may get a request that is no visit."""
 
-    def hold_site(self, site: str, seconds: float) -> None:
-        """Send nothing to a site for `seconds` (`Retry-After`)."""
+    def hold_site(self, site: str, seconds: float, why: str = RETRY_AFTER) -> None:
+        """Send nothing to a site for `seconds`; `why` is shown to people."""
 
     def end_hold(self, site: str) -> None:
         """Send requests to a site again that `hold_site` holds."""

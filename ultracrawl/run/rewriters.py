@@ -11,7 +11,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.run.hooks import Feature
 from ultracrawl.sources import DataSource
-from ultracrawl.system.plugins import REWRITERS, load_dotted_path
+from ultracrawl.system.plugins import REWRITERS, PluginError, load_dotted_path
 
 if TYPE_CHECKING:
     from ultracrawl.run.context import CrawlContext
@@ -27,7 +27,9 @@ def make_rewriter(path: str, label: str) -> UrlRewriter:
     """Return a new rewriter by dotted path or plug-in name. Raises `UserError`; its text begins with `label`."""
     rewriter = load_dotted_path(path, label) if "." in path else REWRITERS.load(path)
     if not (isinstance(rewriter, type) and issubclass(rewriter, UrlRewriter)):
-        raise UserError(f"{label} has to be a subclass of ultracrawl.rules.boundary.UrlRewriter")
+        raise PluginError(
+            f"{label} is no subclass of ultracrawl.rules.boundary.UrlRewriter", "derive it from that class"
+        )
     try:
         return rewriter()
     except Exception as error:  # user code: one line says more to the user than a traceback

@@ -16,6 +16,7 @@ from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.clock import NEVER, Clock
 from ultracrawl.rules.frontier.site import Site
 from ultracrawl.run import CrawlContext
+from ultracrawl.run.ports import RETRY_AFTER
 from ultracrawl.stores import QueueEntry, SiteClock, SiteStore
 from ultracrawl.stores.port.leases import LEASE_SECONDS, RENEW_SECONDS
 
@@ -23,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 HELD_BACK = "held back"
 """Stored as the reason for the delay of a site that asked for a pause, or has a URL to be retried; for display."""
+LONG_WAIT = 10.0
+"""Seconds from which a site that is left alone is told of."""
 EXPIRY_MARGIN = LEASE_SECONDS / 10
 """Seconds before its leases expire from which a crawl sends no request, unless it renews them first."""
 TURN_SECONDS = 5.0
@@ -101,10 +104,52 @@ class LeasedSites:
         return {site for key in keys for site in self._sites.get(key, ())}
 
 
+class EarlierFailures:
+    """The leased sites that earlier crawls have left with a back-off: this one tries each of them at once.
+
+    Until the first answer, or failure, such a site has one request at a time and its delay without back-off. A good
+    answer ends the back-off; anything else restores it.
+    """
+
+    def __init__(self, frontier: Frontier[QueueEntry]) -> None:
+        self._frontier = frontier
+        self.tried: dict[str, tuple[SiteClock, int]] = {}
+        """By site, its stored clock and the limit of its concurrent requests."""
+
+    def add_site(self, name: str, known: SiteClock) -> None:
+        """Try a site whose clock was restored without its back-off."""
+        site = self._frontier.site(name)
+        if site is not None and name not in self.tried:
+            self.tried[name] = known, site.max_requests
+            self._frontier.limit_site(name, 1)
+
+    def end_trial(self, name: str, *, well: bool) -> None:
+        """End or restore the back-off by the first answer (`well`) or failure of a site; later ones change nothing."""
+        if name not in self.tried:
+            return
+        known, _ = self.tried[name]
+        self.forget_sites([name])
+        if well:
+            self._frontier.restore_site(name, 0.0, errors=1)  # the answer takes it off
+        else:
+            self._frontier.restore_site(name, 0.0, known.errors, known.slowed)
+
+    def forget_sites(self, names: Iterable[str]) -> None:
+        """Forget sites whose trial has ended, or whose lease ends before it."""
+        for name in names:
+            if (tried := self.tried.pop(name, None)) is not None:
+                self._frontier.limit_site(name, tried[1])
+
+    def backoff_of(self, name: str) -> float | None:
+        """Return the back-off that a failure restores, in seconds; None if a site is not tried."""
+        return self.tried[name][0].slowed if name in self.tried else None
+
+
 class ClockExchange:
     """Copies clocks from the store to the frontier and back.
 
-    The frontier counts in monotonic seconds; the store has a clock that all crawls share.
+    The frontier counts in monotonic seconds; the store has a clock that all crawls share. `failures` gets the sites
+    that have not failed since `began` (by the store), when this crawl registered.
     """
 
     def __init__(
@@ -116,6 +161,8 @@ class ClockExchange:
         monotonic: Callable[[], float],
         source: str,
     ) -> None:
+        self.failures = EarlierFailures(frontier)
+        self.began = 0.0
         self._frontier = frontier
         self._mirrors = mirrors
         self._source_key = f"source:{source}"
@@ -137,6 +184,8 @@ class ClockExchange:
         if clock.requested or clock.next_at or clock.errors:
             self._restore_site(site, clock)
         for address in addresses:
+            if address.slowed and address.requested < self.began:
+                address = self._without_backoff(site, address)  # noqa: PLW2901 - the same clock
             wait = min(
                 address.next_at - self._shared(), max(address.delay, self._frontier.pace.at(site).delay)
             )
@@ -144,6 +193,9 @@ class ClockExchange:
 
     def _restore_site(self, site: str, known: SiteClock) -> None:
         now, shared, pace = self._monotonic(), self._shared(), self._frontier.pace.at(site)
+        stored, is_earlier = known, known.slowed > 0 and known.error_at < self.began
+        if is_earlier:
+            known = self._without_backoff(site, known)
         # The shared clock may have jumped: no site waits longer than its delays justify.
         longest = max(
             pace.longest_delay(Clock(own_delay=self._frontier.own_delay(site), backoff_delay=known.slowed)),
@@ -158,6 +210,12 @@ class ClockExchange:
         )
         if known.on_hold and wait:
             self._frontier.hold_site(site, now + wait)
+        if is_earlier:
+            self.failures.add_site(site, stored)
+
+    def _without_backoff(self, site: str, known: SiteClock) -> SiteClock:
+        own = Clock(own_delay=self._frontier.own_delay(site))
+        return known.without_backoff(self._frontier.pace.at(site).base_delay(own, self._monotonic()))
 
     def clocks_of(
         self, names: Iterable[str], forgotten: Mapping[str, Site[QueueEntry]] | None = None
@@ -177,7 +235,9 @@ class ClockExchange:
                 yield known
             elif number == 0:
                 error, at = lease.error if lease.error[0] else (known.last_error, known.error_at)
-                yield replace(self._as_stored(known, site.clock, site), last_error=error, error_at=at)
+                clock = replace(self._as_stored(known, site.clock, site), last_error=error, error_at=at)
+                slowed = self.failures.backoff_of(site.name)
+                yield clock if slowed is None else replace(clock, slowed=slowed)
             elif site.address is not None:
                 yield self._as_stored(known, site.address.clock, site)
 
@@ -193,7 +253,7 @@ class ClockExchange:
             why=HELD_BACK if held else str(delay),
             on_hold=held,
             errors=clock.errors,
-            slowed=clock.backoff_delay,
+            slowed=paced.clock.backoff_delay,
         )
 
 
@@ -337,6 +397,7 @@ class SiteLeases:
     ) -> None:
         source = context.source.name
         self._fail = context.run.fail
+        self._context = context
         self._store = context.sites
         self._renewal = LeaseRenewal(self._store, source, monotonic)
         self._keep = context.leases.keep
@@ -346,6 +407,7 @@ class SiteLeases:
         self._monotonic = monotonic
         self._leases = LeasedSites()
         self._clocks = ClockExchange(frontier, mirrors, self._leases, self._store.now, monotonic, source)
+        self.failures = self._clocks.failures
         self._turns = LeaseTurns(frontier, self._leases, monotonic, paused)
         self._waiting: dict[str, None] = {}
         self._lease_waiters: defaultdict[str, list[asyncio.Future[None]]] = defaultdict(list)
@@ -359,6 +421,7 @@ class SiteLeases:
         except UserError as error:
             self._fail(error)
             return
+        self._clocks.began = self._store.now()
         self._keep(self._renewal)
 
     def __contains__(self, name: str) -> bool:
@@ -417,6 +480,10 @@ class SiteLeases:
         self._frontier.lease_site(name)
         site = self._frontier.site(name)
         started = site.clock.started if site is not None else NEVER
+        wait = site.next_at - self._monotonic() if site is not None else 0.0
+        if wait >= LONG_WAIT:
+            why = RETRY_AFTER if clocks[0].on_hold else clocks[0].why
+            self._context.run.note_wait(name, why, self._context.clock() + wait)
         self._leases.add_lease(name, Lease(clocks, self._monotonic(), started))
         for waiter in self._lease_waiters.pop(name, ()):
             if not waiter.done():
@@ -457,6 +524,7 @@ class SiteLeases:
             return
         for name in self._leases:
             self._frontier.end_lease(name)
+        self.failures.forget_sites(self._leases)
         self._leases.clear()
         self._frontier.forgotten.clear()
         try:
@@ -514,6 +582,7 @@ class SiteLeases:
 
     def _release(self, names: Collection[str], clocks: Iterable[SiteClock]) -> None:
         """Remove leases and store the final clocks of the keys that no other site needs."""
+        self.failures.forget_sites(names)
         unused = self._leases.remove_leases(names)
         if unused:
             last = {clock.site: clock for clock in clocks if clock.site in unused}

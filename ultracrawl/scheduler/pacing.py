@@ -20,19 +20,21 @@ from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.urls.canonical import host_of, site_of
 from ultracrawl.run import CrawlContext, Visit
 from ultracrawl.run.hooks import Feature
+from ultracrawl.run.ports import RETRY_AFTER
 from ultracrawl.run.transport.host_addresses import HostAddresses
-from ultracrawl.scheduler.leases import SiteLeases
+from ultracrawl.scheduler.leases import LONG_WAIT, SiteLeases
 from ultracrawl.sources import compile_level_selector
 from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.stores import QueueEntry, StoredSite
 
 if TYPE_CHECKING:
     from ultracrawl.rules.robots.rules import RobotsRules
+    from ultracrawl.stores.control_channel import SiteWait
 
 logger = logging.getLogger(__name__)
 
-LONG_WAIT = 10.0
-"""Seconds from which a site that fails and is left alone is told of."""
+SAME_TIME = 1.0
+"""Seconds by which the end of a wait and the time of the next request may differ, since clocks are read twice."""
 LISTED_CONCURRENCY = 64
 """Concurrent documents of a source whose lister delivers the content itself."""
 
@@ -145,8 +147,19 @@ class Pacing(Feature):
                 self._frontier.set_delay(row.site, row.own_delay)
 
     def tick(self) -> None:
-        """Renew the leases of sites, and look for those that were wanted."""
+        """Renew the leases of sites, look for those that were wanted, and tell which one the crawl waits for."""
         self.leases.tick()
+        run = self._context.run
+        if run.waits or run.wait:
+            run.set_wait(None if self._frontier.in_flight else self._current_wait())
+
+    def _current_wait(self) -> SiteWait | None:
+        """Return the wait that ends with the next request, as far as that is known."""
+        now, at = self._context.clock(), self._frontier.next_at()
+        wait = self._context.run.next_wait(now)
+        if wait is None or at is None or wait.until - now > at - time.monotonic() + SAME_TIME:
+            return None
+        return wait
 
     def resumed(self) -> None:
         """Look for the next request."""
@@ -174,16 +187,19 @@ class Pacing(Feature):
         await self.leases.take_turn(site)
         self._changed.add(site)
 
-    def hold_site(self, site: str, seconds: float) -> None:
+    def hold_site(self, site: str, seconds: float, why: str = RETRY_AFTER) -> None:
         """Send no requests to a site for as many seconds as it asked for (`Retry-After`)."""
         site = self.mirrors.queue_site(site)
         self._frontier.hold_site(site, time.monotonic() + seconds)
         self._changed.add(site)
+        if seconds >= LONG_WAIT:
+            self._context.run.note_wait(site, why, self._context.clock() + seconds)
 
     def end_hold(self, site: str) -> None:
         """Send requests to a site again that `hold_site` holds."""
         site = self.mirrors.queue_site(site)
         self._frontier.end_hold(site, time.monotonic())
+        self._context.run.waits.pop(site, None)
         self._changed.add(site)
         self.wake()
 
@@ -195,14 +211,17 @@ class Pacing(Feature):
         self._changed.add(site)
         if visit.fetch.status:
             well = visit.fetch.status < 500 and visit.fetch.status != 429 and not visit.fetch.wall
+            if self.leases.failures.tried:
+                self.leases.failures.end_trial(site, well=well)
             self._frontier.note_answer(site, visit.fetch.latency, well=well)
-            if self._context.run.failing_sites:
+            if self._context.run.waits:
                 self._context.run.end_failure(site)
             if visit.fetch.retry_after:
                 self.hold_site(site, visit.fetch.retry_after)
             if visit.fetch.wall:
                 self._note_failure(site, visit.fetch.wall)
         elif visit.fetch.error and visit.outcome in (None, UrlOutcome.NETWORK_ERROR):
+            self.leases.failures.end_trial(site, well=False)
             self._note_failure(site, visit.fetch.error)
 
     def _note_failure(self, site: str, error: str) -> None:
@@ -223,7 +242,8 @@ class Pacing(Feature):
     def _tell_failure(self, site: str, error: str) -> None:
         state = self._frontier.site(site)
         if state is not None and state.clock.backoff_delay >= LONG_WAIT:
-            self._context.run.note_failing_site(site, error, state.clock.errors, state.clock.backoff_delay)
+            until = self._context.clock() + max(state.next_at - time.monotonic(), 0.0)
+            self._context.run.note_failing_site(site, error, state.clock.errors, until)
 
     def leave_out(self, site: str) -> None:
         """Request nothing more of a site in this run; its entries stay in the stored queue."""

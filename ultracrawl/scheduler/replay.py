@@ -285,7 +285,7 @@ class ReplayQueue:
     async def wait_for_turn(self, site: str) -> None:
         """Return at once: nothing is requested."""
 
-    def hold_site(self, site: str, seconds: float) -> None:
+    def hold_site(self, site: str, seconds: float, why: str = "") -> None:
         """Do nothing: nothing is requested."""
 
     def end_hold(self, site: str) -> None:

@@ -17,6 +17,7 @@ from ultracrawl.run.filters.programs import Programs
 from ultracrawl.run.logs.log_files import TimedLog, log_path
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.completion import CompletedRun
+from ultracrawl.system.files import cause_and_remedy
 
 logger = logging.getLogger(__name__)
 
@@ -46,15 +47,15 @@ def registered(report: RunReport) -> int:
     return sum(report.outcomes[outcome] + report.outcomes_before[outcome] for outcome in SUBMITTED)
 
 
-def run_command(source: DataSource, report: RunReport, write_line: WriteLine) -> None:
+def run_command(source: DataSource, report: RunReport, write_line: WriteLine) -> str:
     """Run the completion command of a source and wait for it, if `completion.after` matches the run.
 
     Not after an interrupted run. Environment variables describe the source and the run. The exit status is logged and
-    has no other effect.
+    has no other effect. Returns why it could not be run, empty if it was.
     """
     section = source.completion
     if not section.command or report.interrupted or not kinds_of(report) & frozenset(section.after):
-        return
+        return ""
     command = shlex.join(section.command)
     write_line(f"Run cmd: {command}")
     try:
@@ -63,10 +64,11 @@ def run_command(source: DataSource, report: RunReport, write_line: WriteLine) ->
         )
     except OSError as error:
         write_line(f"Complete cmd: {command} (could not be run: {error})")
-        return
+        return f"the completion command could not be run: {cause_and_remedy(error)}; correct `completion.command`"
     write_line(f"Complete cmd: {command} ({result})")
     for line in result.printed.splitlines() if result.code else ():
         write_line(f"  {line}")
+    return ""
 
 
 def kinds_of(report: RunReport) -> frozenset[CompletedRun]:
@@ -90,16 +92,18 @@ def _environment(source: DataSource, report: RunReport) -> dict[str, str]:
     }
 
 
-async def complete(crawl: RunningCrawl) -> None:
+async def complete(crawl: RunningCrawl) -> str:
     """Run the completion command in a thread; not if a filter function has aborted the run.
 
-    A run that was stopped when nothing was left to do is over like any other.
+    A run that was stopped when nothing was left to do is over like any other. Returns why its
+    command could not be run, empty if it was.
     """
-    if not (crawl.restarts or crawl.is_last):
-        context = crawl.context
-        report = replace(context.report, interrupted=context.report.interrupted and not context.mark.finished)
-        write_line = robot_log_writer(context.project, context.source)
-        await asyncio.to_thread(run_command, context.source, report, write_line)
+    if crawl.restarts or crawl.is_last:
+        return ""
+    context = crawl.context
+    report = replace(context.report, interrupted=context.report.interrupted and not context.mark.finished)
+    write_line = robot_log_writer(context.project, context.source)
+    return await asyncio.to_thread(run_command, context.source, report, write_line)
 
 
 async def complete_failed_start(project: Project, source: DataSource, error: Exception) -> None:

@@ -22,6 +22,7 @@ from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Finding, RunReport, ScheduleStatus
 from ultracrawl.sources import DataSource
+from ultracrawl.stores.control_channel import SiteWait
 
 logger = logging.getLogger(__name__)
 
@@ -139,6 +140,8 @@ class CrawlProgress:
     """Seconds that it took to open its files."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Counters: fetched, indexed, deleted, queued, done, failed, errors (those failed, and of servers and networks)."""
+    wait: str = ""
+    """The site that it waits for, why, and until when, if it can request nothing else."""
 
 
 Show = Callable[[int, Mapping[str, CrawlProgress]], None]
@@ -220,6 +223,8 @@ class SourceState:
     paused_by_hand: bool = False
     """It is not started until a person resumes it."""
     schedule: str = ""
+    wait: SiteWait | None = None
+    """What its crawl waits for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,10 +95,12 @@ async def crawl_source(
     """
 
     async def follow(crawl: RunningCrawl) -> Run | None:
-        reports.append(crawl.context.report)
+        report = crawl.context.report
+        reports.append(report)
         watcher(crawl)
-        await complete(crawl)
-        return run if crawl.restarts and not crawl.context.report.interrupted else None
+        if problem := await complete(crawl):
+            report.remarks.append(problem)
+        return run if crawl.restarts and not report.interrupted else None
 
     await crawl_repeatedly(process, run, watcher, follow)
 
@@ -184,9 +186,15 @@ def _note_failed_start(project: Project, source: DataSource, error: Exception) -
 def _one_line_error(source: DataSource, error: Exception) -> UltracrawlError:
     """Return a one-line error for an unexpected exception, and log its traceback."""
     logger.warning("The crawl of %s cannot start", source.name, exc_info=error)
-    problem = " ".join(f"{type(error).__name__}: {error}".split())
     if source.spider_class or source.settings:
-        return UserError(f"source {source.name!r}: {problem}; look at its `class` and `settings`")
+        own = " and ".join(
+            name
+            for name, is_set in (("`class`", source.spider_class), ("`settings`", source.settings))
+            if is_set
+        )
+        problem = " ".join(str(error).split()) or type(error).__name__
+        return UserError(f"source {source.name!r} cannot begin: {problem}; correct its {own}")
+    problem = " ".join(f"{type(error).__name__}: {error}".split())
     return WorkError(f"source {source.name!r}: the crawl cannot begin: {problem}")
 
 

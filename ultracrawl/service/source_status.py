@@ -107,5 +107,7 @@ def _live(project: Project, row: dict[str, Any], *, waits: bool) -> dict[str, An
     """Set the state of a source that is being crawled to the phase of its crawl; one that waits for a slot waits."""
     status = readable_status(project, row["source"])
     if status is None:
-        return {**row, "state": "waiting" if waits else row["state"], "pid": None, "machine": None}
-    return {**row, "state": status.phase.value, "pid": status.pid, "machine": status.machine or None}
+        state = "waiting" if waits else row["state"]
+        return {**row, "state": state, "pid": None, "machine": None, "waits_for": None}
+    live = {"state": status.phase.value, "pid": status.pid, "machine": status.machine or None}
+    return {**row, **live, "waits_for": status.wait and status.wait.as_json()}

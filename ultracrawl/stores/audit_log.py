@@ -17,6 +17,7 @@ from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import WorkError
 from ultracrawl.model.dates import as_text
 from ultracrawl.sources import Project
+from ultracrawl.system.files import cause_and_remedy
 
 logger = logging.getLogger(__name__)
 FILE = "audit.jsonl"
@@ -79,7 +80,7 @@ def record_action(
             if os.write(file, data) < len(data):
                 raise OSError(None, "the line is incomplete")
     except OSError as error:
-        logger.warning("the audit log %s cannot be written: %s", path, error.strerror or error)
+        logger.warning("the audit log %s cannot be written: %s", path, cause_and_remedy(error))
 
 
 def recorded_actions(project: Project) -> Iterator[dict[str, Any]]:
@@ -91,7 +92,7 @@ def recorded_actions(project: Project) -> Iterator[dict[str, Any]]:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise WorkError(f"the audit log cannot be read: {error.strerror or error}") from None
+            raise WorkError(f"the audit log cannot be read: {cause_and_remedy(error)}") from None
         for line in reversed(lines):
             with suppress(ValueError):
                 row = json.loads(line)

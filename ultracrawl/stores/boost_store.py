@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ultracrawl.errors import StateError
 from ultracrawl.rules.attributes.boosts import Boosts
-from ultracrawl.system.files import replace_file
+from ultracrawl.system.files import cause_and_remedy, replace_file
 
 NAME = "boosts.json"
 
@@ -39,4 +39,6 @@ class BoostStore:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self.path, json.dumps(stored, ensure_ascii=False).encode())
         except OSError as error:
-            raise StateError(f"the boosts cannot be written to {self.path}: {error.strerror}") from error
+            raise StateError(
+                f"the boosts cannot be written to {self.path}: {cause_and_remedy(error)}"
+            ) from error

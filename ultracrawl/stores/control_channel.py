@@ -8,9 +8,11 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
+from typing import NamedTuple
 
 from ultracrawl.dataclass import asdict, dataclass, replace
 from ultracrawl.errors import StateError
+from ultracrawl.model.dates import as_text
 from ultracrawl.stores.port.notes import Notes, always
 from ultracrawl.system.process_name import machine_name, process_name
 
@@ -41,6 +43,22 @@ class Command(StrEnum):
     """Read the definition again, and go on with it; only for robots."""
 
 
+class SiteWait(NamedTuple):
+    """What a crawl waits for that can request nothing else meanwhile."""
+
+    site: str
+    why: str
+    until: float
+    """When the site is requested again (seconds since 1970)."""
+
+    def __str__(self) -> str:
+        return f"waits for {self.site} until {as_text(self.until)}: {self.why}"
+
+    def as_json(self) -> dict[str, str]:
+        """Return it in the shape of `ultracrawl status --json`."""
+        return {"site": self.site, "why": self.why, "until": as_text(self.until)}
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlStatus:
     """The published status of a running crawl. `crawl` is its unique id among all crawls of the source."""
@@ -52,6 +70,7 @@ class CrawlStatus:
     """Requests in flight, while it is pausing or stopping."""
     machine: str = ""
     """The machine of the process; empty if that is not known."""
+    wait: SiteWait | None = None
 
     @property
     def process(self) -> str:
@@ -86,6 +105,12 @@ class ControlChannel:
         self._status = replace(self._status, phase=phase, in_flight=in_flight)
         with suppress(StateError):
             self._presence.publish(_text_of(self._status))
+
+    def publish_wait(self, wait: SiteWait | None) -> None:
+        """Publish what the crawl waits for, if that has changed."""
+        if wait != self._status.wait:
+            self._status = replace(self._status, wait=wait)
+            self.publish_phase(self._status.phase, self._status.in_flight)
 
     def pop_order(self) -> Command | None:
         """Remove and return the order for this crawl, if any."""
@@ -122,6 +147,7 @@ def crawl_status(notes: Notes | None) -> CrawlStatus | None:
             Phase(status["phase"]),
             int(status["in_flight"]),
             str(status.get("machine", "")),
+            SiteWait(*status["wait"]) if status.get("wait") else None,
         )
     except (ValueError, KeyError, TypeError):
         return CrawlStatus("", 0)

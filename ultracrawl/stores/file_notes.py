@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import glob
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from ultracrawl.errors import StateError
 from ultracrawl.stores.port.notes import NotesOf, always
-from ultracrawl.system.files import exclusive_lock, in_place_of_folder
+from ultracrawl.system.files import cause_and_remedy, exclusive_lock, full_disk, in_place_of_folder
 
 _PADDED_SIZE = 512
 """Bytes of the text of a present process, so that a reader sees no mixture of an old and a new one."""
@@ -195,7 +196,7 @@ def _opened(path: Path) -> Iterator[int | None]:
         return
     except OSError as error:
         raise StateError(
-            in_place_of_folder(path.parent) or f"cannot read {path}: {error.strerror}"
+            in_place_of_folder(path.parent) or f"cannot read {path}: {cause_and_remedy(error)}"
         ) from error
     try:
         yield file
@@ -250,4 +251,6 @@ def state_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StateError(f"cannot write {path}: {error.strerror or error}") from error
+        if error.errno == errno.ENOSPC:
+            raise StateError(full_disk(path)) from error
+        raise StateError(f"cannot write {path}: {cause_and_remedy(error)}") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ultracrawl.errors import StateError
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
-from ultracrawl.system.files import exclusive_lock, replace_file
+from ultracrawl.system.files import cause_and_remedy, exclusive_lock, replace_file
 
 NAME = "lists.json"
 
@@ -47,4 +47,6 @@ class ListStore:
                 }
                 replace_file(self.path, json.dumps(stored, ensure_ascii=False).encode())
         except OSError as error:
-            raise StateError(f"the lists cannot be written to {self.path}: {error.strerror}") from error
+            raise StateError(
+                f"the lists cannot be written to {self.path}: {cause_and_remedy(error)}"
+            ) from error

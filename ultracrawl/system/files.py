@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -20,7 +21,23 @@ UMASK_VARIABLE = "ULTRACRAWL_UMASK"
 
 ELSEWHERE = "set ULTRACRAWL_DATA to another folder"
 """What to do if data cannot be kept where they belong."""
+_READ_ONLY = f"its file system is read-only; mount it for writing, or {ELSEWHERE}"
+_NO_RIGHTS = "permission denied; correct its rights, or work as the user whom it belongs to"
+_FULL = "the disk is full (No space left on device); make room"
+_CAUSES = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EROFS: _READ_ONLY,
+    errno.EACCES: _NO_RIGHTS,
+    errno.EPERM: _NO_RIGHTS,
+}
+"""What has happened, and what to do, by the numbers of the errors that people can mend."""
 _GROUP_AND_OTHERS = 0o077
+
+
+def cause_and_remedy(error: OSError) -> str:
+    """Return why a file cannot be read or written, and what to do if the machine's owner can do something."""
+    return _CAUSES.get(error.errno or 0) or error.strerror or str(error) or "the system gives no reason"
 
 
 def restrict_umask() -> None:
@@ -45,7 +62,14 @@ def convert_write_errors(path: object) -> Iterator[None]:
             in_place_of_folder(Path(str(path)), "work in another folder") or f"{path} exists already"
         ) from error
     except OSError as error:
-        raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise WorkError(f"{path} cannot be written: {cause_and_remedy(error)}") from error
+
+
+def full_disk(path: Path) -> str:
+    """Return what to do about the full disk of a file of a crawl: one line for all files on it."""
+    folder = next(one for one in path.absolute().parents if one.exists())
+    disk = next(one for one in (folder, *folder.parents) if one.is_mount())
+    return f"{disk}: {_FULL}, and crawl again: it continues where it was"
 
 
 def in_place_of_folder(folder: Path, instead: str = ELSEWHERE) -> str:
@@ -62,6 +86,8 @@ def why_not_writable(folder: Path) -> str:
     there = next((one for one in (folder, *folder.parents) if one.exists()), folder)
     if there.is_file() or os.access(there, os.W_OK):
         return in_place_of_folder(folder)
+    if os.statvfs(there).f_flag & os.ST_RDONLY:
+        return f"{there} cannot be written: {_READ_ONLY}"
     return f"{there} cannot be written; correct its rights, or {ELSEWHERE}"
 
 

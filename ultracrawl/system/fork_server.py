@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
@@ -55,8 +56,9 @@ def _start(
     """Start a process once, with a pipe of its own; one that started though the try failed finds it closed and ends."""
     context = _fork_server()
     ours, theirs = context.Pipe()
-    process = context.Process(target=target, args=(*args, theirs), name=name, daemon=daemon)
+    process = context.Process(target=_begin, args=(target, *args, theirs), name=name, daemon=daemon)
     try:
+        _ensure_server()
         process.start()
     except BaseException:
         ours.close()
@@ -64,6 +66,26 @@ def _start(
     finally:
         theirs.close()
     return process, ours
+
+
+def _ensure_server() -> None:
+    """Start the fork server unless it runs, without SIGINT: a Ctrl-C would end its imports with a traceback.
+
+    When it has imported its modules it ignores the signal by itself.
+    """
+    resource_tracker.ensure_running()  # ignores the signal by itself, and unblocks it here
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(target: Callable[..., None], *args: object) -> None:
+    """Call the target of a process, which decides about SIGINT itself; until then the signal has no effect."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    target(*args)
 
 
 def _renew() -> None:

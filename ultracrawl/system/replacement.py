@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl.errors import WorkError
-from ultracrawl.system.files import convert_write_errors, sync_to_disk
+from ultracrawl.system.files import cause_and_remedy, convert_write_errors, sync_to_disk
 
 logger = logging.getLogger(__name__)
 JOURNAL = ".restore.journal"
@@ -58,7 +58,7 @@ class Replacement:
             _move_back(moves)
             self.is_whole = True
             where = error.filename2 or error.filename
-            raise WorkError(f"{where} cannot be replaced: {error.strerror or error}") from error
+            raise WorkError(f"{where} cannot be replaced: {cause_and_remedy(error)}") from error
         self.is_whole = True
 
     def _entries(self, folder: Path) -> dict[str, list[str]]:

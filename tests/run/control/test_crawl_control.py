@@ -9,7 +9,7 @@ from support.context import made_context
 
 from ultracrawl.run.control.orders import ORDER_POLL_TICKS, CrawlControl
 from ultracrawl.run.hooks import TICK_SECONDS, Feature
-from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
+from ultracrawl.stores.control_channel import Command, ControlChannel, Phase, SiteWait
 
 
 class FakePost:
@@ -26,6 +26,9 @@ class FakePost:
 
     def publish_phase(self, phase: Phase, in_flight: int = 0) -> None:
         self.said.append((phase, in_flight))
+
+    def publish_wait(self, wait: SiteWait | None) -> None:
+        self.wait = wait
 
     def pop_order(self) -> Command | None:
         self.looks += 1
@@ -63,6 +66,16 @@ def test_orders_are_looked_for_once_a_second_at_most() -> None:
     for _ in range(100):
         control.tick()
     assert post.looks <= 100 * TICK_SECONDS
+
+
+def test_what_a_crawl_waits_for_is_said_and_no_more_at_its_end() -> None:
+    crawl, post = Running(), FakePost()
+    control = control_of(crawl, post)
+    crawl.context.run.wait = SiteWait("h.test", "refused", 60.0)
+    second(control)
+    assert post.wait == crawl.context.run.wait
+    control.publish_ending(interrupted=False)
+    assert post.wait is None
 
 
 def test_paused_is_said_when_nothing_is_in_flight__portal_robot_133() -> None:

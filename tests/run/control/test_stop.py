@@ -36,6 +36,7 @@ def test_one_interrupt_stops_cleanly_and_the_next_crawl_goes_on(
     assert process.returncode == 1
     assert "Traceback" not in err
     assert sentence("stop.next_run_fetches_them") in out
+    assert err.endswith(sentence("stop.crawl_again", names="site"))
     assert len(workspace.search("words")) >= 8, "what was fetched is indexed before the end"
     run = workspace.crawl().run
     assert run["resumed"] is True

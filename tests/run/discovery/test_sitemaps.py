@@ -438,7 +438,12 @@ def test_fast_38_pages_that_did_not_change_are_not_asked_for(
     assert pages.paths()[:1] == ["/sitemap.xml"], "pages wait for it"
     assert (pages.count("/a"), pages.count("/b"), pages.count("/c")) == (0, 0, 1)
     row = workspace.urls()["/a"]
-    assert (row["outcome"], row["reason"], row["status_code"]) == ("NOT_MODIFIED", "sitemap lastmod", 304)
+    assert (row["outcome"], row["cause"], row["status_code"]) == ("NOT_MODIFIED", "sitemap-date", 304)
+    shown = {line.split()[2]: line for line in workspace.command("urls").out.splitlines() if "304" in line}
+    assert shown.keys() == {f"{url}/", f"{url}/sitemap.xml"}, (
+        "a status is shown only where a server has answered"
+    )
+    assert "304" not in workspace.command("explain", f"{url}/a").out
     assert sorted(workspace.search("animal")) == ["/a", "/b", "/c"]
     assert workspace.crawl().run["not_asked"] == 2, "the date of the fetch counts, not that of the run before"
 

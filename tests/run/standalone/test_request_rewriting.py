@@ -162,7 +162,7 @@ def test_what_becomes_no_url_is_dropped() -> None:
         ),
         (
             {"REWRITER": "rewriters_of_a_test.Chain"},
-            "has to be a subclass of ultracrawl.rules.boundary.UrlRewriter",
+            "is no subclass of ultracrawl.rules.boundary.UrlRewriter",
         ),
         (
             {"REWRITER": "rewriters_of_a_test.Unopened"},

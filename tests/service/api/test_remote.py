@@ -105,12 +105,19 @@ def test_crawls_are_begun_and_steered_there(api: Api, server: str) -> None:
     assert (again.code, again.err.count("\n"), "site" in again.err) == (1, 1, True)
 
 
+def test_the_status_is_that_of_the_source_that_was_named(api: Api, server: str) -> None:
+    one = ask(api, server, "status", "site", "--json").json["sources"]
+    assert [row["source"] for row in one] == ["site"]
+    assert ask(api, server, "status", "site").out.startswith("site: ")
+
+
 def test_mistakes_are_one_line(api: Api, server: str) -> None:
     for words, problem in (
         (["search", "x", "--source", "none"], "'none'"),
         (["search", "x", "--principal", "staff"], "--principal"),
         (["crawl", "none"], "'none'"),
         (["status", "-c", "x.yaml"], "-c"),
+        (["status", "none"], "'none'"),
     ):
         refused = ask(api, server, *words)
         assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)

@@ -11,6 +11,7 @@ from support.pages import Pages
 from ultracrawl.service.access.requester import Requester, RequesterKind
 from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.service.pages.first_crawl import first_crawl
+from ultracrawl.stores.control_channel import SiteWait
 
 NOW = 1000.0
 ANYBODY = Requester("public", RequesterKind.PUBLIC, None, (), None)
@@ -49,6 +50,17 @@ def test_a_crawl_that_has_just_begun_has_no_speed(new: Pages) -> None:
 def test_a_source_that_is_not_crawled_is_not_in_its_first_crawl(new: Pages, phase: SourcePhase) -> None:
     new.supervisor.known["new"] = replace(new.supervisor.known["new"], phase=phase)
     assert first_crawl(new.app.state.api, ANYBODY, NOW) is None
+
+
+def test_a_crawl_that_waits_for_a_site_says_so_and_not_how_long_the_rest_takes(new: Pages) -> None:
+    before = document_fromstring(new.ask("/").text).cssselect("#progress")[0].text_content()
+    new.supervisor.known["new"] = replace(
+        new.supervisor.known["new"], wait=SiteWait("h.test", "refused", NOW + 60)
+    )
+    found = first_crawl(new.app.state.api, ANYBODY, NOW)
+    assert found is not None
+    assert found.is_waiting
+    assert document_fromstring(new.ask("/").text).cssselect("#progress")[0].text_content() != before
 
 
 def test_a_later_crawl_is_not_the_first(new: Pages) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.service.supervisor.child import progress_of
+from ultracrawl.stores.control_channel import SiteWait
 
 
 def test_errors_are_those_of_servers_networks_and_this_program() -> None:
@@ -21,7 +22,10 @@ def test_errors_are_those_of_servers_networks_and_this_program() -> None:
         }
     )
     report = SimpleNamespace(run_id="3", fetched=16, indexed=9, deleted=0, queued=5, outcomes=outcomes)
-    context = SimpleNamespace(report=report, visits={})
+    wait = SiteWait("h.test", "refused", 60.0)
+    context = SimpleNamespace(report=report, visits={}, run=SimpleNamespace(wait=wait))
     crawl: Any = SimpleNamespace(context=context, paused=False, quiet_seconds=0.0)
-    counts = progress_of(crawl, 0.0).counts
+    progress = progress_of(crawl, 0.0)
+    counts = progress.counts
     assert (counts["errors"], counts["failed"], counts["done"]) == (7, 4, 23)
+    assert progress.wait == str(wait)

@@ -481,5 +481,5 @@ def test_a_disk_that_is_full_at_the_start_is_named_with_the_file(
     (tmp_path / "ultracrawl.yaml").write_text("sources: {a: {start_urls: ['https://a.example/']}}\n")
     definitions = Definitions(str(tmp_path / "ultracrawl.yaml"))
     monkeypatch.setattr(os, "pwrite", full)
-    with pytest.raises(WorkError, match=r"service\.lock cannot be written: No space left"):
+    with pytest.raises(WorkError, match=r"service\.lock cannot be written: the disk is full"):
         serve(definitions, ServeOptions(port=0))

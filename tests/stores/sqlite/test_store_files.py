@@ -15,6 +15,7 @@ from ultracrawl.errors import StateError
 from ultracrawl.stores import Advice, QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.copying import copy_database
 from ultracrawl.stores.sqlite.database import translated
+from ultracrawl.system.files import full_disk
 
 
 @pytest.fixture
@@ -54,7 +55,12 @@ def test_a_full_disk_is_reported_as_such(
     with closing(sqlite3.connect(path)) as db, pytest.raises(StateError) as raised, translated(db):
         raise error
     assert (sentence("files.disk_is_full") in str(raised.value)) == told
-    assert str(path) in str(raised.value)
+    assert (str(path) in str(raised.value)) != told
+
+
+def test_a_full_disk_is_one_line_for_all_its_files(tmp_path: Path) -> None:
+    told = {full_disk(tmp_path / name) for name in ("a.sqlite", "state/b.sqlite", "missing/yet/c.sqlite")}
+    assert len(told) == 1
 
 
 def test_a_copy_to_a_full_disk_names_the_target(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.agents.port import KindSetup
 from ultracrawl.errors import UserError
 from ultracrawl.sources.mistakes import format_names
-from ultracrawl.system.plugins import AGENTS, load_dotted_path
+from ultracrawl.system.plugins import AGENTS, PluginError, load_dotted_path
 
 _MISSING_ADVICE = "install its package, or name the folder of its file under `plugins`"
 
@@ -35,7 +35,9 @@ def load_class(setup: KindSetup[AgentSection]) -> type[CrawlerAgent]:
         else AGENTS.load(path)
     )
     if not (isinstance(loaded, type) and issubclass(loaded, CrawlerAgent)):
-        raise UserError(f"{place} has to be a subclass of ultracrawl.agents.CrawlerAgent")
+        raise PluginError(
+            f"{place} is no subclass of ultracrawl.agents.CrawlerAgent", "derive it from that class"
+        )
     if loaded.fetch is CrawlerAgent.fetch:
         raise UserError(f"{place} has no `fetch`; write that method: it returns the next document")
     return loaded

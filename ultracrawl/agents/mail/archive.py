@@ -10,6 +10,7 @@ from pathlib import Path
 from ultracrawl.agents.mail.section import MailSection
 from ultracrawl.agents.port import KindSetup
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.system.files import cause_and_remedy
 
 _SUFFIX = ".eml"
 
@@ -28,7 +29,7 @@ class MailArchive:
             probe.touch()
             probe.unlink()
         except OSError as error:
-            raise UserError(f"archive: {self._folder} cannot be written: {error.strerror or error}") from None
+            raise UserError(f"archive: {self._folder} cannot be written: {cause_and_remedy(error)}") from None
 
     def path_of(self, name: str) -> Path:
         """Return the file of a mail."""
@@ -55,7 +56,7 @@ class MailArchive:
             temporary.write_bytes(body)
             os.replace(temporary, path)
         except OSError as error:
-            raise WorkError(f"archive: {self._folder} cannot be written: {error.strerror or error}") from None
+            raise WorkError(f"archive: {self._folder} cannot be written: {cause_and_remedy(error)}") from None
 
 
 def archive_of(setup: KindSetup[MailSection]) -> MailArchive:

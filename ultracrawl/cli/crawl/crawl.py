@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -95,21 +96,27 @@ def command(
         return _crawl_continuously(project, chosen, refused, jobs, level, force, as_json, show)
     if len(chosen) == 1:
         _prestart_indexer(project, chosen[0], force=force)
-    with Progress(enabled=not (verbose or quiet), delay=delay_of_one_site(chosen)) as progress:
-        reports = crawl_sources(
-            project,
-            chosen,
-            jobs=jobs,
-            force=force,
-            settings={"LOG_LEVEL": level, REPORTED_SETTING: not as_json},
-            given_urls=_given_urls(chosen, urls),
-            watcher=progress.update,
-            show=lambda done, going: progress.update_all(done, len(chosen), going),
-        )
+    try:
+        with Progress(enabled=not (verbose or quiet), delay=delay_of_one_site(chosen)) as progress:
+            reports = crawl_sources(
+                project,
+                chosen,
+                jobs=jobs,
+                force=force,
+                settings={"LOG_LEVEL": level, REPORTED_SETTING: not as_json},
+                given_urls=_given_urls(chosen, urls),
+                watcher=progress.update,
+                show=lambda done, going: progress.update_all(done, len(chosen), going),
+            )
+    except KeyboardInterrupt:  # before a run has begun, which ends cleanly
+        reports = []
+    unfinished = _unfinished(chosen, reports)
     reports += refused
     print_all("runs", reports, show, as_json=as_json)
     if not (as_json or quiet):
         print_total_and_next_step(reports, has_definition=not urls)
+    if unfinished:
+        raise Mistake.INTERRUPTED.failure(again=_again(urls or unfinished, config))
     raise SystemExit(0 if _is_complete(chosen, reports) else 1)
 
 
@@ -142,6 +149,17 @@ def _select_sources(
         if not host:
             raise
         raise Mistake.NO_SCHEME.error(name=host, instead=f"ultracrawl crawl {with_scheme(host)}") from None
+
+
+def _unfinished(chosen: list[DataSource], reports: list[RunReport]) -> tuple[str, ...]:
+    """Return the sources whose run was stopped, or whose crawl was stopped before it had begun."""
+    ended = {report.source for report in reports if not report.interrupted}
+    return tuple(source.name for source in chosen if source.name not in ended)
+
+
+def _again(names: tuple[str, ...], config: str | None) -> str:
+    """Return the command that continues the crawl of sources or URLs."""
+    return shlex.join(["ultracrawl", "crawl", *names, *(("-c", config) if config else ())])
 
 
 def _is_complete(chosen: list[DataSource], reports: list[RunReport]) -> bool:

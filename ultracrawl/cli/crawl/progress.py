@@ -100,7 +100,7 @@ class Progress:
         parts = [f"{report.source}: {phase}", self._elapsed(), *self._numbers("", counts), site]
         note = "" if crawl.paused or len(sites) > 1 else rough_time(report.queued, self._delay)
         if report.queued and not sites:
-            note = crawl.context.run.standstill or note
+            note = str(crawl.context.run.wait or note)
         self._screen.show([_SEPARATOR.join(filter(None, parts)), *([f"  {note}"] if note else ())])
 
     def update_all(self, done: int, sources: int, going: Mapping[str, CrawlProgress]) -> None:
@@ -109,7 +109,11 @@ class Progress:
             return
         lines = [f"{done} of {sources} sources done · {self._elapsed()} · {len(going)} running"]
         for name, live in list(going.items())[:MAX_LINES]:
-            parts = ["paused" if live.paused else "", *self._numbers(name, live.counts), live.site]
+            parts = [
+                "paused" if live.paused else "",
+                *self._numbers(name, live.counts),
+                live.site or live.wait,
+            ]
             lines.append(f"  {name}: {_SEPARATOR.join(filter(None, parts))}")
         if len(going) > MAX_LINES:
             lines.append(f"  and {len(going) - MAX_LINES} more")
@@ -160,8 +164,11 @@ class _Rate:
             self.now = max(0, done - number) / (at - before)
 
     def left(self, queued: int) -> float:
-        """Return the seconds that the queue takes at the rate since the beginning; 0 if that is not known yet."""
-        if self._first is None:
+        """Return the seconds that the queue takes at the rate since the beginning; 0 if nobody knows.
+
+        That is so at first, and while nothing is done: how long that lasts says no rate.
+        """
+        if self._first is None or not self.now:
             return 0.0
         elapsed, finished = (now - then for now, then in zip(self._latest[-1], self._first, strict=True))
         return queued * elapsed / finished if elapsed >= _ENOUGH and finished > 0 else 0.0

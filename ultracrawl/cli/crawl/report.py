@@ -83,6 +83,8 @@ def print_problems(report: RunReport) -> None:
     """Print the problems of one run, or why it could not be crawled, to standard error."""
     if not _print_refusal(report):
         for problem in report.problems:
+            if any(problem != other and problem in other for other in report.problems):
+                continue  # the other says it, and what follows from it
             print_line(f" {problem}", mark="  Problem:", color="red", err=True)
 
 
@@ -90,7 +92,7 @@ def print_total_and_next_step(reports: Sequence[RunReport], *, has_definition: b
     """Print the totals of several runs, and what to type after the first crawl of a source, or after a problem."""
     if len(reports) > 1:
         _print_total(reports)
-    if any(report.run_id == "1" and report.indexed and not report.cause for report in reports):
+    if any(_is_new(report) for report in reports):
         click.echo(
             "Next: `ultracrawl search WORDS`; `ultracrawl crawl` again fetches only what may have changed"
         )
@@ -102,6 +104,10 @@ def print_total_and_next_step(reports: Sequence[RunReport], *, has_definition: b
             else "; `ultracrawl init --no-look URL` writes a definition file, the place for options"
         )
         click.echo(f"Next: {again}`ultracrawl urls` lists what became of each URL{where}")
+
+
+def _is_new(report: RunReport) -> bool:
+    return report.run_id == "1" and bool(report.indexed) and not (report.cause or report.interrupted)
 
 
 def _lost_connections(report: RunReport) -> bool:

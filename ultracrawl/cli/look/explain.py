@@ -120,7 +120,8 @@ def _print(explanation: Explanation, *, verbose: bool) -> None:
     print_line(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
     if explanation.display_url != explanation.canonical_url:
         print_line(f"  shown as {explanation.display_url}")
-    _print_decisions(explanation.decisions)
+    is_kept = record is not None and record.searchable
+    _print_decisions(explanation.decisions, is_kept=is_kept)
     for limit in explanation.candidate.over:
         print_line(f"  counted now: {limit}")
     if record is None:
@@ -129,8 +130,12 @@ def _print(explanation: Explanation, *, verbose: bool) -> None:
     else:
         reason = record.cause.logged if verbose else record.reason
         status = described_status(record.status_code, verbose=verbose)
-        why = f" ({reason})" if reason else ""
-        print_line(f"  last visit: {record.outcome.value}, {status}{why}; depth {record.depth}")
+        why = f"{status} ({reason})" if reason else status
+        if record.cause.code is CauseCode.SITEMAP_DATE and not verbose:
+            why = reason  # no server has answered
+        print_line(f"  last visit: {record.outcome.value}, {why}; depth {record.depth}")
+        if explanation.linked_from:
+            print_line(f"  linked from: {explanation.linked_from}")
         if record.removed:
             back = f"`ultracrawl approve {explanation.source} --restore {record.url}`"
             print_line(f"  what to do: {back} has the next crawl fetch it again")
@@ -154,11 +159,12 @@ def _relation(record: UrlRecord | None, duplicate: UrlRecord) -> str:
     return "same content"
 
 
-def _print_decisions(decisions: Iterable[Decision]) -> None:
+def _print_decisions(decisions: Iterable[Decision], *, is_kept: bool = False) -> None:
+    """Print decisions; `is_kept`: the document is in the index, whatever the last answer was."""
     for decision in decisions:
         mark = "NO " if decision.refuses else "yes"
         color = "red" if decision.refuses else "green" if decision.index else "yellow"
-        kept_out = "" if decision.index or not decision.accept else " (not indexed)"
+        kept_out = "" if decision.index or is_kept or not decision.accept else " (not indexed)"
         line = escape_controls(f"{decision.stage:<10} {decision.rule}{kept_out}: {decision.reason}")
         first = f"  {mark:<4} "
         shown = wrapped(line, _REASON_INDENT, first=first)

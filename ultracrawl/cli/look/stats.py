@@ -80,7 +80,10 @@ def command(
     if as_json:
         print_json({"source": chosen.name, "runs": [run.as_json() for run in runs]})
         return
-    print_line(f"{chosen.name}: {counted(len(runs), 'run')}" if runs else f"{chosen.name}: never crawled")
+    if not runs:
+        print_line(f"{chosen.name}: never crawled; `ultracrawl crawl {chosen.name}` does it")
+        return
+    print_line(f"{chosen.name}: {counted(len(runs), 'run')}")
     for run in runs:
         print_line(_line(run))
 

@@ -119,8 +119,7 @@ def _print_status(row: dict[str, Any]) -> None:
         if trap.bounded:
             print_line(f"  {trap}")
     _print_last_run(row)
-    if row["state"] == "waiting":
-        click.echo("  waits for a slot: other sources are being crawled")
+    _print_waits(row)
     if row.get("profile"):
         click.echo(
             f"  crawled on another machine (profile {row['profile']}): only the ends of its crawls are known here"
@@ -148,6 +147,14 @@ def _print_last_run(row: dict[str, Any]) -> None:
             print_line(f"  last run {last['run_id']} failed: {problem}")
     elif row["state"] == "unfinished":
         click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
+
+
+def _print_waits(row: dict[str, Any]) -> None:
+    """Print what a crawl waits for: a slot, or a site."""
+    if row["state"] == "waiting":
+        click.echo("  waits for a slot: other sources are being crawled")
+    if wait := row["waits_for"]:
+        print_line(f"  waits for {wait['site']} until {wait['until']}: {wait['why']}")
 
 
 def _print_due(row: dict[str, Any]) -> None:

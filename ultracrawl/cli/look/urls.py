@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from ultracrawl.cli.options import (
@@ -14,8 +16,8 @@ from ultracrawl.cli.options import (
 )
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import StateError
-from ultracrawl.model import UrlOutcome
-from ultracrawl.model.status import http_status
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.run.inspection.broken_links import linking_pages
 from ultracrawl.sources import Project
 from ultracrawl.stores import Store
 from ultracrawl.stores.project_stores import state_to_read
@@ -43,7 +45,7 @@ def command(
 ) -> None:
     """List every known URL of SOURCES (all if none is named) with its latest outcome and HTTP status.
 
-    With --json one object a line.
+    With --outcome GONE each URL that is not found has a page that links to it. With --json one object a line.
 
     \b
     Examples:
@@ -68,12 +70,19 @@ def command(
 
 
 def _list(state: Store, wanted: UrlOutcome | None, verbose: bool, as_json: bool) -> None:
-    for record in state.records.all_records(wanted):
+    records: Iterable[UrlRecord] = state.records.all_records(wanted)
+    linking = dict[str, str]()
+    if wanted is UrlOutcome.GONE:
+        records = list(records)
+        linking = linking_pages(state, records)
+    for record in records:
+        page = linking.get(record.url, "")
         if as_json:
-            print_json(url_json(state, record))
+            print_json(url_json(state, record) | {"linked_from": page or None})
         else:
             why = record.cause.logged if verbose else record.reason
-            status = str(record.status_code) if verbose else http_status(record.status_code)
+            status = str(record.status_code) if verbose else record.answer
             print_line(
                 f"{record.outcome.value:<14} {status:>4}  {record.shown_url}{f'  ({why})' if why else ''}"
+                + (f"; linked from {page}" if page else "")
             )

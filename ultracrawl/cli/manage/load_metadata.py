@@ -17,7 +17,7 @@ from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, V
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.checking.checks import check_value_lists
 from ultracrawl.stores.project_stores import open_boosts, open_lists
-from ultracrawl.system.files import convert_write_errors, replace_file
+from ultracrawl.system.files import cause_and_remedy, convert_write_errors, replace_file
 from ultracrawl.system.nouns import counted
 
 
@@ -55,7 +55,7 @@ def command(kind: str, source: str, file: Path, project: Project) -> None:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise Mistake.FILE_UNREADABLE.error(file=file, problem=error.strerror) from error
+        raise Mistake.FILE_UNREADABLE.error(file=file, problem=cause_and_remedy(error)) from error
     try:
         if kind == "documents":
             _load_documents(data, project, chosen_sources(project, [source] if source else []))

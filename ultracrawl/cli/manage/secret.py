@@ -13,6 +13,7 @@ from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.cipher import PasswordCipher, new_key
+from ultracrawl.system.files import cause_and_remedy
 
 
 @click.group("secret", cls=VerbGroup)
@@ -40,7 +41,7 @@ def make_key(file: Path) -> None:
     except FileExistsError:
         raise Mistake.KEY_EXISTS.error(file=file) from None
     except OSError as error:
-        raise WorkError(f"{file} cannot be written: {error.strerror}") from None
+        raise WorkError(f"{file} cannot be written: {cause_and_remedy(error)}") from None
     with os.fdopen(descriptor, "w") as out:
         out.write(new_key() + "\n")
     click.echo(f"The key is in {file}; write `key_file: {file}` at the top of the project file.")

@@ -17,6 +17,7 @@ import click
 
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.errors import WorkError
+from ultracrawl.system.files import cause_and_remedy
 
 OWN_NAME = "ultracrawl"
 SUFFIX = ".tmpl"
@@ -100,7 +101,7 @@ def write_project(folder: Path, package: str, kind: str) -> None:
                 if target.suffix == ".sql":
                     _create_database(target)
     except OSError as error:
-        raise WorkError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+        raise WorkError(f"cannot write {error.filename or folder}: {cause_and_remedy(error)}") from error
 
 
 def _create_database(script: Path) -> None:

@@ -34,7 +34,6 @@ _LOCAL_OPTIONS = {
     "principal": "--principal",
     "all_principals": "--all-principals",
     "boosts": "--boost",
-    "site": "SITE",
 }
 """Options that apply to this machine only, or are determined by the token."""
 
@@ -65,9 +64,13 @@ def search(
     print_result(query or order["like"], result_from_json(found), order["offset"], took, names, empty=False)
 
 
-def status(client: ServiceClient, *, as_json: bool) -> None:
-    """Run `ultracrawl status` on a service."""
+def status(client: ServiceClient, site: str | None, *, as_json: bool) -> None:
+    """Run `ultracrawl status` on a service: of all sources, or of one."""
     rows = client.get("sources")["sources"]
+    if site:
+        if site not in (known := [row["source"] for row in rows]):
+            raise Mistake.NO_SUCH_NAME.error(what="source", name=site, known=known)
+        rows = [client.get("sources", site)]
     if as_json:
         print_json({"sources": rows})
     else:

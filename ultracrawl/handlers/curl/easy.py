@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pycurl
 from scrapy.utils.url import add_http_if_no_scheme
@@ -50,6 +51,12 @@ class EasyTransfer:
     def answered(self) -> bool:
         """Whether a response began."""
         return bool(self.size)
+
+    @property
+    def proxy(self) -> str:
+        """Host and port of the proxy of the request; empty if it has none."""
+        proxy = self._request.meta.get("proxy") if self._request else None
+        return urlsplit(add_http_if_no_scheme(proxy)).netloc.rpartition("@")[2] if proxy else ""
 
     @property
     def refused_by_proxy(self) -> bool:

@@ -20,6 +20,7 @@ from ultracrawl.run.download_errors.kinds import (
     AnswerMalformedError,
     CertificateError,
     ProxyLoginError,
+    ProxyUnreachableError,
     TlsError,
 )
 
@@ -34,7 +35,6 @@ _VERIFIED = r"^SSL certificate (?:problem|OpenSSL verify result): | \(\d+\)$"
 """What libcurl has around the reason why a certificate is not trusted."""
 _EXCEPTIONS: dict[int, type[Exception]] = {
     pycurl.E_COULDNT_RESOLVE_HOST: CannotResolveHostError,
-    pycurl.E_COULDNT_RESOLVE_PROXY: CannotResolveHostError,
     pycurl.E_COULDNT_CONNECT: DownloadConnectionRefusedError,
     pycurl.E_OPERATION_TIMEDOUT: DownloadTimeoutError,
     pycurl.E_SSL_CONNECT_ERROR: TlsError,
@@ -44,6 +44,8 @@ _EXCEPTIONS: dict[int, type[Exception]] = {
     pycurl.E_BAD_CONTENT_ENCODING: AnswerMalformedError,
     _HEAD_TOO_LARGE: AnswerMalformedError,
 }
+_UNREACHABLE = frozenset({pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_PROXY})
+"""What errors mean that a proxy, where there is one, cannot be reached."""
 _DATA_LOSS_CODES = frozenset(
     {pycurl.E_PARTIAL_FILE, pycurl.E_RECV_ERROR, pycurl.E_HTTP2, getattr(pycurl, "E_HTTP2_STREAM", 92)}
 )
@@ -65,6 +67,8 @@ def transfer_error(transfer: EasyTransfer, code: int, text: str) -> Exception:
     message = text or _WITHOUT_TEXT.get(code) or f"libcurl error {code}"
     if transfer.refused_by_proxy:
         return ProxyLoginError(message) if transfer.rejected_login else DownloadFailedError(message)
+    if code in _UNREACHABLE and transfer.proxy:
+        return ProxyUnreachableError(transfer.proxy, message)
     if lost_data(transfer, code):
         return ResponseDataLossError(message)
     return _EXCEPTIONS.get(code, DownloadFailedError)(message)

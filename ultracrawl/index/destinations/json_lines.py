@@ -15,7 +15,7 @@ from ultracrawl.index.destinations.destination import Batch, Destination
 from ultracrawl.index.engine import Change, Deletion, IndexDocument, Json, NewAnchors
 from ultracrawl.index.values import attributes_to_json, extras_to_json
 from ultracrawl.rules.access.readers import named_readers
-from ultracrawl.system.files import end_of_last_line, sync_to_disk, write_all
+from ultracrawl.system.files import cause_and_remedy, end_of_last_line, sync_to_disk, write_all
 
 
 class JsonLines(Destination):
@@ -34,7 +34,7 @@ class JsonLines(Destination):
         try:
             self._append(data)
         except OSError as error:
-            raise WorkError(f"{self._path} cannot be written: {error.strerror or error}") from error
+            raise WorkError(f"{self._path} cannot be written: {cause_and_remedy(error)}") from error
         return sum(isinstance(change, IndexDocument) for change in batch.changes)
 
     def _append(self, data: bytes) -> None:

@@ -32,6 +32,8 @@ _LEAST_SECONDS = 0.001
 """The least time limit of a request: 0 would be none."""
 _LEASE_PAUSE = 0.2
 """Seconds between two looks whether a crawl has renewed its lease."""
+_CHECK_SERVER = "check that it runs, and `url` of the index"
+_CHECK_CERTIFICATE = "its certificate is not trusted: name the file of its authority with `ca`"
 _OLDEST = (2, 19)
 """The first version that is supported."""
 _BUSY = frozenset({429, 502, 503, 504})
@@ -167,7 +169,8 @@ class Servers:
             seconds = until - asked if isinstance(until, float) else self._seconds("timeout")
             raise IndexStoreError(f"{self.where} gives no answer within {seconds:.3g} s") from None
         except exceptions.ConnectionError as error:  # without a status
-            raise IndexStoreError(f"{self.where} cannot be reached: {type(error).__name__}") from None
+            instead = _CHECK_CERTIFICATE if isinstance(error, exceptions.SSLError) else _CHECK_SERVER
+            raise IndexStoreError(f"{self.where} cannot be reached; {instead}") from None
         except exceptions.TransportError as error:
             message = f"{self.where} answers {error.status_code}: {reason_of(error.info)}"
             raise StatusError(message, int(error.status_code), _kind(error.info)) from None

@@ -21,7 +21,7 @@ from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.tantivy.fields import new_schema
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
-from ultracrawl.system.files import set_aside
+from ultracrawl.system.files import cause_and_remedy, set_aside
 
 T = TypeVar("T")
 
@@ -200,7 +200,7 @@ class Generations:
         try:
             yield
         except OSError as error:
-            reason = error.strerror or type(error).__name__
+            reason = cause_and_remedy(error)
             is_lost = verb == "read" and isinstance(error, FileNotFoundError)
             kind = IndexDamagedError if is_lost else IndexStoreError
             place = f" ({error.filename})" if error.filename else ""

@@ -20,7 +20,7 @@ from ultracrawl.index.whoosh.mapped_reader import MappedReader
 from ultracrawl.index.whoosh.pickles import CheckedIndex, CheckedStorage, ForeignPickleError, read_contents
 from ultracrawl.index.whoosh.postings import DAMAGE, refuse_foreign_pickles
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
-from ultracrawl.system.files import set_contents_aside
+from ultracrawl.system.files import cause_and_remedy, in_place_of_folder, set_contents_aside
 
 _NAME = "MAIN"
 _OPEN_ATTEMPTS = 20
@@ -167,7 +167,7 @@ class IndexDirectory:
         try:
             yield
         except OSError as error:
-            reason = error.strerror or type(error).__name__
+            reason = in_place_of_folder(self.path) or cause_and_remedy(error)
             is_lost = verb == "read" and isinstance(error, FileNotFoundError)
             kind = IndexDamagedError if is_lost else IndexStoreError
             raise kind(f"index {self.path} cannot be {verb}: {reason}") from error

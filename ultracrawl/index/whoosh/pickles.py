@@ -7,6 +7,7 @@ forgery, or not an index of ours.
 
 from __future__ import annotations
 
+import os
 import pickle
 from contextlib import closing
 from io import BytesIO
@@ -99,7 +100,14 @@ class CheckedBuffer(_Checked, BufferFile):  # type: ignore[misc]  # Whoosh has n
 
 
 class CheckedStorage(FileStorage):  # type: ignore[misc]  # Whoosh has no types
-    """The folder of an index."""
+    """The folder of an index; one that cannot be listed is an error, and not empty."""
+
+    def list(self) -> list[str]:
+        """Return the names of its files; none if there is no folder. Raises `OSError`."""
+        try:
+            return os.listdir(self.folder)
+        except FileNotFoundError:
+            return []
 
     def open_file(self, name: str, **options: Any) -> _CheckedFile:
         """Open a file for reading."""

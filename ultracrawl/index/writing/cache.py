@@ -20,8 +20,10 @@ from ultracrawl.index.values import change_from_line, change_to_line
 from ultracrawl.index.writing.lease_note import LeaseNote
 from ultracrawl.system.files import (
     DAMAGED_VERSIONS_KEPT,
+    cause_and_remedy,
     end_of_last_line,
     exclusive_lock,
+    full_disk,
     replace_file,
     write_all,
 )
@@ -171,10 +173,14 @@ class DocumentCache:
         try:
             yield
         except OSError as error:
-            what = (
-                "the disk is full" if error.errno == errno.ENOSPC else error.strerror or type(error).__name__
-            )
-            raise IndexStoreError(f"document cache {self._directory} cannot be written: {what}") from error
+            raise cache_error(self._directory, error) from error
+
+
+def cache_error(folder: Path, error: OSError) -> IndexStoreError:
+    """Return the error of a document cache that cannot be written."""
+    if error.errno == errno.ENOSPC:
+        return IndexStoreError(full_disk(folder / _EPOCH_FILE))
+    return IndexStoreError(f"document cache {folder} cannot be written: {cause_and_remedy(error)}")
 
 
 def next_epoch(folder: Path, clock: Callable[[], float] = time.time) -> int:
@@ -192,7 +198,9 @@ def next_epoch(folder: Path, clock: Callable[[], float] = time.time) -> int:
             replace_file(file, str(epoch).encode())
             return epoch
     except OSError as error:
-        raise IndexStoreError(f"document cache {folder} cannot be written: {error.strerror}") from error
+        raise IndexStoreError(
+            f"document cache {folder} cannot be written: {cause_and_remedy(error)}"
+        ) from error
 
 
 def place_of(folder: Path) -> str:
@@ -209,7 +217,9 @@ def place_of(folder: Path) -> str:
                     replace_file(file, uuid4().hex.encode())
         return file.read_text(encoding="ascii")
     except OSError as error:
-        raise IndexStoreError(f"document cache {folder} cannot be written: {error.strerror}") from error
+        raise IndexStoreError(
+            f"document cache {folder} cannot be written: {cause_and_remedy(error)}"
+        ) from error
 
 
 def has_segments(folder: Path) -> bool:
@@ -244,7 +254,7 @@ def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
             for number, line in enumerate(file, 1):  # noqa: B007 - the error below names the line
                 yield change_from_line(line)
     except OSError as error:
-        raise IndexStoreError(f"cache segment {path} cannot be read: {error.strerror}") from error
+        raise IndexStoreError(f"cache segment {path} cannot be read: {cause_and_remedy(error)}") from error
     except ValueError as error:
         raise IndexStoreError(f"cache segment {path}:{number} is damaged: {error}") from error
 

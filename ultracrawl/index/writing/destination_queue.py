@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import Json
+from ultracrawl.index.writing.cache import cache_error
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 
@@ -199,4 +199,4 @@ def cache_errors(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise IndexStoreError(f"document cache {place} cannot be written: {error.strerror}") from error
+        raise cache_error(place, error) from error

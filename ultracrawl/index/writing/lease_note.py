@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import Holder, Lease
+from ultracrawl.system.files import cause_and_remedy
 
 _FILE = "lease"
 _MARGIN = 0.1
@@ -42,7 +43,7 @@ class LeaseNote:
             try:
                 self._replace(renewed, seconds)
             except OSError as error:
-                raise IndexStoreError(f"{self._file} cannot be written: {error.strerror}") from error
+                raise IndexStoreError(f"{self._file} cannot be written: {cause_and_remedy(error)}") from error
             self._renewed = renewed
 
     def _replace(self, renewed: float, seconds: float) -> None:

@@ -50,6 +50,7 @@ class CrawlControl(Feature):
         if self._channel.phase is Phase.PAUSING:
             self._finish_pause(self._channel)
         if self._ticks % ORDER_POLL_TICKS == 0:
+            self._channel.publish_wait(self._context.run.wait)
             self._obey(self._channel, self._channel.pop_order())
 
     def give_order(self, command: Command) -> None:
@@ -91,6 +92,7 @@ class CrawlControl(Feature):
     def publish_ending(self, *, interrupted: bool) -> None:
         """Publish that nothing more is fetched."""
         if self._channel is not None:
+            self._channel.publish_wait(None)
             self._channel.publish_phase(Phase.STOPPING if interrupted else Phase.FINISHING)
 
     def close(self) -> None:

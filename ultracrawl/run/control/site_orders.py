@@ -84,7 +84,7 @@ class SiteOrders(Feature):
             case SiteAction.QUARANTINE:
                 left = order.until - self._context.clock()
                 if left > 0:
-                    queue.hold_site(order.place, left)
+                    queue.hold_site(order.place, left, "an order holds it back")
                 else:
                     queue.end_hold(order.place)
             case SiteAction.BLACKLIST if order.until > self._context.clock():

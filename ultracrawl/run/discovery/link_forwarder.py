@@ -18,6 +18,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.hooks import Feature
 from ultracrawl.sources import Project
+from ultracrawl.system.files import cause_and_remedy
 
 if TYPE_CHECKING:
     from ultracrawl.model import UrlRecord
@@ -55,7 +56,7 @@ def _locked(path: Path) -> Iterator[None]:
             yield
     except OSError as error:
         raise WorkError(
-            f"links for other sources cannot be written to {path}: {error.strerror or error}"
+            f"links for other sources cannot be written to {path}: {cause_and_remedy(error)}"
         ) from error
 
 

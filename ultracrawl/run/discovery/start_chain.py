@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord, status_text
+from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.advice import with_advice
 from ultracrawl.rules.boundary.origin import MAX_LEFT_PORTS
 from ultracrawl.rules.recrawl.change import is_known
@@ -104,7 +104,7 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
     """
     report = context.report
     problems = [
-        _with_advice(failure, _last_record(context, url))
+        _with_advice(context, failure, _last_record(context, url))
         for url in _canonical(context, requested_urls)
         if (failure := _failure_of(context, url)) and not _is_told(context, url)
     ]
@@ -118,7 +118,9 @@ def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str])
         what = f"the class {own} failed on every page" if own else "no page could be read"
         told = f"{what}{f': {reason}' if reason else ''}"
         problems = [
-            f"{told}; correct it; `-v` shows where" if own else _with_advice(told, next(iter(records), None))
+            f"{told}; correct it; `-v` shows where"
+            if own
+            else _with_advice(context, told, next(iter(records), None))
         ]
     elif not problems and (reason := _why_no_start(context)):
         problems = [f"no start URL could be read: {reason}; correct `start_urls`, or what excludes them"]
@@ -132,8 +134,14 @@ def _is_told(context: CrawlContext, url: str) -> bool:
     return record is not None and record.cause.code is CauseCode.WALL
 
 
-def _with_advice(problem: str, record: UrlRecord | None) -> str:
-    return problem if record is None else with_advice(problem, record.cause)
+def _with_advice(context: CrawlContext, problem: str, record: UrlRecord | None) -> str:
+    return problem if record is None else with_advice(problem, _of_login(context, record) or record.cause)
+
+
+def _of_login(context: CrawlContext, record: UrlRecord) -> Cause | None:
+    """Return the cause of a 401 that user and password of the definition got; None of another answer."""
+    has_password = bool(context.source.authentication or context.source.logins)
+    return Cause(CauseCode.LOGIN_FAILED) if has_password and record.status_code == 401 else None
 
 
 def _endless(context: CrawlContext) -> str:

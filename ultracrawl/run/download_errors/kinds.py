@@ -36,6 +36,15 @@ class ProxyLoginError(DownloadFailedError):
     """A proxy requires user and password, or refused them (407)."""
 
 
+class ProxyUnreachableError(DownloadConnectionRefusedError):
+    """No connection to a proxy could be made."""
+
+    def __init__(self, proxy: str, message: str) -> None:
+        super().__init__(message)
+        self.proxy = proxy
+        """Its host and port."""
+
+
 class TlsError(DownloadFailedError):
     """No encrypted connection could be agreed on."""
 
@@ -84,6 +93,7 @@ class Failure(NamedTuple):
 _NET = UrlOutcome.NETWORK_ERROR
 _KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, CauseCode, bool], ...] = (
     (DownloadTimeoutError, _NET, StatusCode.READ_TIMEOUT, CauseCode.TIMEOUT, True),
+    (ProxyUnreachableError, _NET, StatusCode.CONNECTION_REFUSED, CauseCode.PROXY_UNREACHABLE, True),
     (DownloadConnectionRefusedError, _NET, StatusCode.CONNECTION_REFUSED, CauseCode.CONNECTION_REFUSED, True),
     (CannotResolveHostError, _NET, StatusCode.IO_ERROR, CauseCode.HOST_UNKNOWN, True),
     (ResponseDataLossError, _NET, StatusCode.BROKEN_STREAM, CauseCode.BODY_BROKEN, True),
@@ -107,6 +117,8 @@ def failure_of(error: BaseException) -> Failure:
     for kind, outcome, status, code, retryable in _KINDS:
         if isinstance(error, kind):
             cause = Cause(code, detail) if code is CauseCode.STATED else Cause(code, detail=detail)
+            if isinstance(error, ProxyUnreachableError):
+                cause = Cause(code, error.proxy, detail)
             wait = error.wait if isinstance(error, LoginFailedError) else None
             return Failure(outcome, status, cause, retryable, wait)
     cause = Cause(CauseCode.EXCEPTION, type(error).__name__, detail)

@@ -27,6 +27,7 @@ from ultracrawl.run.hooks import Feature
 from ultracrawl.sources.filter_files.file_text import read_file
 from ultracrawl.sources.filter_files.filter_file import FilterFile, read_filters
 from ultracrawl.sources.filter_files.rules_file import read_classification, read_rules
+from ultracrawl.system.files import cause_and_remedy
 
 if TYPE_CHECKING:
     from ultracrawl.sources.sections.scope.filters import FiltersSection
@@ -285,7 +286,7 @@ class Filtering(Feature):
         try:
             text = read_file(path).text
         except OSError as error:
-            raise UserError(f"{path} cannot be read: {error}") from error
+            raise UserError(f"{path} cannot be read: {cause_and_remedy(error)}") from error
         self._recipe_hash.update(sha256(text.encode()).digest())
         return text
 

@@ -85,7 +85,7 @@ class ItemTracker:
     def adopt_document(self, document: Document) -> Visit | None:
         """Return a visit for a document that was yielded without a request; None if it has one, or may have none.
 
-        Its URL has to be inside the boundary, and not visited in this run: a visited page makes its own document.
+        Its URL has to be inside the boundary, and no page of this run: that makes its own document.
         """
         context = self._context
         if self.visit_of(document) is not None:
@@ -101,11 +101,15 @@ class ItemTracker:
             return None
         key = url_key(url)
         record = context.store.records.get_record(key)
-        if record is not None and record.last_fetched >= context.mark.started and key not in self.given:
+        if record is not None and key not in self.given and self._is_page(record):
             return None
         self.given.add(key)
         context.counters.count_scheduled()
         return self._make_visit(document, key, url, record)
+
+    def _is_page(self, record: UrlRecord) -> bool:
+        """Return whether the URL was requested in this run, and an answer had content: an error has no document."""
+        return record.last_fetched >= self._context.mark.started and not record.outcome.without_content
 
     def _make_visit(self, document: Document, key: int, url: str, record: UrlRecord | None) -> Visit:
         context = self._context

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 from ultracrawl.dataclass import dataclass
-from ultracrawl.model import Decision, UrlRecord
+from ultracrawl.model import Decision, UrlOutcome, UrlRecord
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import apply_rewriter
@@ -44,6 +44,8 @@ class Explanation:
     """Other URLs with the same content, the indexed one first."""
     candidate: Candidate = NO_CANDIDATE
     """The candidate for a link to the URL."""
+    linked_from: str = ""
+    """A page that links to the URL, if that is not found on its server."""
 
     @property
     def accept(self) -> bool:
@@ -62,6 +64,7 @@ class Explanation:
             "record": self.record.as_json() if self.record else None,
             "counters": self.candidate.counters,
             "duplicates": [{"url": record.url, "indexed": record.indexed} for record in self.duplicates],
+            "linked_from": self.linked_from or None,
         }
 
 
@@ -86,7 +89,17 @@ def explain(project: Project, source: DataSource, url: str, *, dns: bool = False
             shown,
             known.duplicates,
             known.candidate,
+            _linked_from(project, source, record),
         )
+
+
+def _linked_from(project: Project, source: DataSource, record: UrlRecord | None) -> str:
+    if record is None or record.outcome is not UrlOutcome.GONE:
+        return ""
+    from ultracrawl.run.inspection.broken_links import linking_pages  # noqa: PLC0415 - few URLs are not found
+
+    with state_to_read(project, source.name) as state:
+        return linking_pages(state, [record]).get(record.url, "") if state else ""
 
 
 def _listed_url(project: Project, source: DataSource, url: str) -> str:

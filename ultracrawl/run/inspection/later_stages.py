@@ -89,6 +89,8 @@ def _robots(
 
 def _last_visit(record: UrlRecord) -> Decision:
     status = f"{record.status_code} {status_text(record.status_code)}"
+    if record.cause.code is CauseCode.SITEMAP_DATE:  # no server has answered
+        return Decision(True, "answer", record.outcome.value, record.reason)
     if record.outcome in WITH_DOCUMENT:
         return Decision(True, "answer", record.outcome.value, f"the last response was indexed: {status}")
     return Decision(True, "answer", record.outcome.value, record.reason or status, index=False)

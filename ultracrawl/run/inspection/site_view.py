@@ -114,7 +114,10 @@ def view_site(
     row, pace = row or StoredSite(site), rules.pace.at(site)
     delay = pace.explain_delay(Clock(own_delay=row.own_delay, backoff_delay=clock.slowed), now)
     if held and phase is None:  # its crawl was killed, and may have sent requests until now
-        clock, holder = replace(clock, next_at=max(clock.next_at, now + delay.seconds), why=str(delay)), None
+        next_at = max(clock.next_at, now + delay.seconds)
+        clock, holder = replace(clock, next_at=next_at, requested=now, why=str(delay)), None
+    if phase is None and holder is None and clock.slowed:
+        clock = clock.without_backoff(pace.base_delay(Clock(own_delay=row.own_delay), now))
     run = next(iter(state.runs(1)), None)
     opens = pace.week.opens(now)
     return SiteView(

@@ -31,6 +31,7 @@ from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.logs.run_log import RunLog
 from ultracrawl.run.run_counters import PROBLEM_LOGGER
 from ultracrawl.settings.presets import REPORTED_SETTING, WATCHED_SETTING
+from ultracrawl.system.files import cause_and_remedy
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -88,7 +89,7 @@ class CrawlLogs(Feature):
             with os.scandir(folder):
                 pass
         except OSError as error:
-            raise folder_error(folder, error.strerror or str(error)) from None
+            raise folder_error(folder, cause_and_remedy(error)) from None
         if not os.access(folder, os.W_OK | os.X_OK):
             raise folder_error(folder, "the crawling account may not write there")
 

@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 
 from ultracrawl.errors import WorkError
 from ultracrawl.run.hooks import Feature
+from ultracrawl.system.files import cause_and_remedy
 
 if TYPE_CHECKING:
     from ultracrawl.model import Page
@@ -70,7 +71,7 @@ class LinkLists(Feature):
                 file.write(text.encode(errors="replace") + b"\n")
         except OSError as error:
             self._usable = False
-            self._on_problem(WorkError(f"links cannot be written to {self._path}: {error.strerror}"))
+            self._on_problem(WorkError(f"links cannot be written to {self._path}: {cause_and_remedy(error)}"))
 
 
 def _prefixes(base: str) -> tuple[str, str]:

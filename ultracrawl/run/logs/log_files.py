@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ultracrawl.errors import WorkError
 from ultracrawl.sources import Project
+from ultracrawl.system.files import cause_and_remedy
 
 MAX_TEXT_LENGTH = 4096
 """Characters of a text in a line; longer texts from sites are cut."""
@@ -175,4 +176,4 @@ def folder_error(folder: Path, reason: str) -> WorkError:
 
 def write_error(path: Path, error: OSError) -> WorkError:
     """Return the error for a log that cannot be written."""
-    return WorkError(f"the log {path} cannot be written: {error.strerror or error}")
+    return WorkError(f"the log {path} cannot be written: {cause_and_remedy(error)}")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, ref
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.utils.conf import build_component_list
 from scrapy.utils.spider import DefaultSpider
 
 from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.run.control.refusal import REFUSED, close_as_failed
 from ultracrawl.settings.locations import ENVIRONMENT, data_folder
+from ultracrawl.settings.projects import find_project, locate_project
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
 from ultracrawl.sources.loading.settings_loader import SETTINGS, load_settings
 
@@ -70,6 +74,47 @@ def _read(crawler: Crawler) -> StandaloneDefinition:
     project = require(loaded)
     (source,) = project.sources.values()
     return StandaloneDefinition(project, source, compile_source(source, project))
+
+
+def losses_of(crawler: Crawler, project: Project) -> list[str]:
+    """Return what a search does not find of the items that a spider without a definition writes to an index.
+
+    In a Scrapy project with definitions a search reads these, and not the `ULTRACRAWL_*` settings (`project`).
+    """
+    lost = []
+    pipelines = build_component_list(crawler.settings.getwithbase("ITEM_PIPELINES"))
+    maps = any(_name_of(one) == "AttributePipeline" for one in pipelines)
+    if crawler.settings.get("ULTRACRAWL_ATTRIBUTES") and not maps:
+        lost.append(
+            "ULTRACRAWL_ATTRIBUTES has no effect: `ITEM_PIPELINES` lacks "
+            "`ultracrawl.pipelines.AttributePipeline` (number 200), which maps the fields of items"
+        )
+    location, _ = locate_project()
+    if location is None:
+        return lost
+    with suppress(UltracrawlError):  # whoever reads the definitions says what is wrong with them
+        searched, _ = find_project()
+        missing = {
+            name: kind for name, kind in project.attributes.items() if name not in searched.schema_attributes
+        }
+        path = os.path.relpath(project.index.path, searched.base)
+        if path != os.path.relpath(searched.index.path, searched.base):
+            lost.append(
+                f"a search does not find the items: they go to the index {project.index.path}, and {location} names "
+                f"another one; write `index: {path}` there"
+            )
+        if missing:
+            advice = ", ".join(f"{name}: {kind.value}" for name, kind in sorted(missing.items()))
+            lost.append(
+                f"a search cannot filter by {', '.join(sorted(missing))}: {location} does not know these attributes of "
+                f"ULTRACRAWL_ATTRIBUTES; write `attributes: {{{advice}}}` there"
+            )
+    return lost
+
+
+def _name_of(pipeline: object) -> str:
+    """Return the name of the class of a pipeline, which the settings have as a path or as itself."""
+    return pipeline.rpartition(".")[2] if isinstance(pipeline, str) else getattr(pipeline, "__name__", "")
 
 
 def require_data_folder(crawler: Crawler) -> Path:

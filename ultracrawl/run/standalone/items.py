@@ -23,7 +23,12 @@ from ultracrawl.run.crawl_run import CrawlRun
 from ultracrawl.run.hooks import Hooks
 from ultracrawl.run.ports import DocumentPort, Placed
 from ultracrawl.run.run_counters import RunCounters
-from ultracrawl.run.standalone.definition import definition_of, open_with_spider, require_data_folder
+from ultracrawl.run.standalone.definition import (
+    definition_of,
+    losses_of,
+    open_with_spider,
+    require_data_folder,
+)
 from ultracrawl.run.standalone.plain_index import POLL_INTERVAL, PlainIndex
 from ultracrawl.run.standalone.state import CrawlerState, state_of
 from ultracrawl.run.visit import Visit
@@ -90,6 +95,8 @@ class PlainItems:
     def write_index(self, crawler: Crawler) -> None:
         """Enable writing to the index that the settings name."""
         open_with_spider(crawler, self.index.open)
+        for loss in losses_of(crawler, self.context.project):
+            logger.warning("%s: %s", self.context.source.name, loss)
 
     # ---- queries of pipelines
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ultracrawl.errors import WorkError
-from ultracrawl.system.files import convert_write_errors, exclusive_lock, replace_file
+from ultracrawl.system.files import cause_and_remedy, convert_write_errors, exclusive_lock, replace_file
 
 Row = TypeVar("Row")
 
@@ -50,7 +50,7 @@ class RowFile(Generic[Row]):
         except FileNotFoundError:
             self._rows, self._seen = {}, None
         except OSError as error:
-            raise WorkError(f"{self.path} cannot be read: {error.strerror or error}") from error
+            raise WorkError(f"{self.path} cannot be read: {cause_and_remedy(error)}") from error
         except (ValueError, KeyError, TypeError):
             raise WorkError(f"{self.path} is damaged; remove it, and {self._remedy}") from None
         return self._rows

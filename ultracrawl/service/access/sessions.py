@@ -15,7 +15,7 @@ from typing import Any
 from ultracrawl.dataclass import asdict, dataclass, replace
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.sign_in import SessionLimits
-from ultracrawl.system.files import replace_file
+from ultracrawl.system.files import cause_and_remedy, replace_file
 
 logger = logging.getLogger(__name__)
 FILE = "sessions.json"
@@ -232,7 +232,7 @@ class SessionStore:
             replace_file(self._path, json.dumps({"secret": self.secret, "sessions": rows}).encode())
             self._path.chmod(0o600)
         except OSError as error:
-            logger.warning("%s cannot be written: %s", self._path, error.strerror or error)
+            logger.warning("%s cannot be written: %s", self._path, cause_and_remedy(error))
 
 
 def _digest(identifier: str) -> str:

@@ -19,7 +19,7 @@ from ultracrawl.model.dates import as_text, iso
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.row_file import RowFile
 from ultracrawl.sources import Project
-from ultracrawl.system.files import exclusive_lock, replace_file
+from ultracrawl.system.files import cause_and_remedy, exclusive_lock, replace_file
 
 logger = logging.getLogger(__name__)
 PREFIX = "uc"
@@ -189,7 +189,7 @@ class TokenStore:
                 uses = {one: known[one] for one in self._rows.read() if one in known} | {number: as_text(now)}
                 replace_file(self._uses_path, json.dumps(uses).encode())
         except OSError as error:
-            logger.warning("%s cannot be written: %s", self._uses_path, error.strerror or error)
+            logger.warning("%s cannot be written: %s", self._uses_path, cause_and_remedy(error))
 
     def _read_uses(self) -> dict[str, str]:
         """Return the times of the last uses by number; a file that cannot be read has none."""

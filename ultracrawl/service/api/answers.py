@@ -60,6 +60,7 @@ class Source(_Shape):
     mistakes: list[str]
     pid: int | None
     machine: str | None
+    waits_for: dict[str, str] | None
     feeding: list[dict[str, Any]]
     traps: list[dict[str, Any]]
     next_run: str | None

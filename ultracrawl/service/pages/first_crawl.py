@@ -31,6 +31,8 @@ class FirstCrawl:
     is_paused: bool
     problem: bool
     """Whether one of them has died and waits to be started again."""
+    is_waiting: bool
+    """Whether each of them waits for a site that it may not request before a time."""
     is_silent: bool
     """Whether no server of theirs has answered; crawls of silent servers do not count beside others."""
 
@@ -68,6 +70,7 @@ def first_crawl(state: ApiState, requester: Requester, now: float) -> FirstCrawl
         speed,
         all(one.phase is SourcePhase.PAUSED for one in active),
         any(one.phase is SourcePhase.BACKING_OFF for one in active),
+        all(one.wait is not None for one in active),
         is_silent,
     )
 

@@ -12,7 +12,13 @@ from pathlib import Path
 from ultracrawl.errors import WorkError
 from ultracrawl.service.statistics.counts import DayCounts, OriginCounts
 from ultracrawl.sources import Project
-from ultracrawl.system.files import convert_write_errors, exclusive_lock, replace_file, set_aside
+from ultracrawl.system.files import (
+    cause_and_remedy,
+    convert_write_errors,
+    exclusive_lock,
+    replace_file,
+    set_aside,
+)
 
 logger = logging.getLogger(__name__)
 _SUFFIX = ".json"
@@ -63,7 +69,7 @@ class QueryStore:
         except FileNotFoundError:
             return DayCounts()
         except OSError as error:
-            raise WorkError(f"{path} cannot be read: {error.strerror or error}") from error
+            raise WorkError(f"{path} cannot be read: {cause_and_remedy(error)}") from error
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise DamagedStatisticsError(f"the query statistics {path} are damaged") from None
 

@@ -109,5 +109,6 @@ def progress_of(crawl: RunningCrawl, start: float) -> CrawlProgress:
         "failed": report.outcomes[UrlOutcome.FAILED],
         "errors": sum(report.outcomes[one] for one in ERRORS),
     }
+    wait = str(crawl.context.run.wait or "")
     site = next((visit.entry.site for visit in crawl.context.visits.values()), "")
-    return CrawlProgress(report.run_id, crawl.paused, site, crawl.quiet_seconds, start, counts)
+    return CrawlProgress(report.run_id, crawl.paused, site, crawl.quiet_seconds, start, counts, wait)

@@ -81,11 +81,13 @@ async def _crawl_all(
 ) -> list[RunReport]:
     pool = make_pool()
     ends = list[asyncio.Task[CrawlEnd]]()
-    for number, source in enumerate(sources):
-        senders = tuple(one.name for one in sources[:number] if source.name in one.send_links_to)
-        crawl = await pool.launch(CrawlOrder(source.name, force=force, after=senders))
-        ends.append(asyncio.ensure_future(crawl.finished()))
-    with handle_signals(Interrupts(pool)):
+    with handle_signals(interrupts := Interrupts(pool)):
+        for number, source in enumerate(sources):
+            if interrupts.number:
+                break
+            senders = tuple(one.name for one in sources[:number] if source.name in one.send_links_to)
+            crawl = await pool.launch(CrawlOrder(source.name, force=force, after=senders))
+            ends.append(asyncio.ensure_future(crawl.finished()))
         while not all(end.done() for end in ends):
             await asyncio.wait(ends, timeout=SHOW_INTERVAL)
             if show is not None:
@@ -252,17 +254,18 @@ class Interrupts:
     def __init__(self, pool: CrawlPool, first: Callable[[], object] | None = None) -> None:
         """Have the first Ctrl-C call `first` in place of ending the crawls of the pool."""
         self._pool, self._first = pool, first
-        self._number = 0
+        self.number = 0
+        """How many there were."""
         self._orders: list[asyncio.Task[None]] = []
 
     def __call__(self) -> None:
         """Handle a Ctrl-C."""
-        self._number += 1
-        if self._number == 1 and self._first is not None:
+        self.number += 1
+        if self.number == 1 and self._first is not None:
             self._first()
             return
         for crawl in list(self._pool.crawls.values()):
-            ending = crawl.stop_crawl() if self._number < KILLING_INTERRUPT else crawl.kill_crawl()
+            ending = crawl.stop_crawl() if self.number < KILLING_INTERRUPT else crawl.kill_crawl()
             self._orders.append(asyncio.ensure_future(ending))
 
 

@@ -9,7 +9,7 @@ from ultracrawl.service.control import readable_status
 from ultracrawl.service.orders import CrawlEnd, CrawlProgress, SourcePhase, SourceState
 from ultracrawl.service.supervisor.pool import PooledCrawl
 from ultracrawl.sources import Project
-from ultracrawl.stores.control_channel import Phase
+from ultracrawl.stores.control_channel import CrawlStatus, Phase
 
 _PHASES = {
     Phase.PAUSING: SourcePhase.PAUSED,
@@ -65,9 +65,10 @@ class SourceStates:
     ) -> SourceState:
         last, mistaken = self._last.get(name), project.invalid_sources.get(name)
         progress = crawl.progress if crawl else CrawlProgress()
+        status = readable_status(project, name)
         return SourceState(
             name,
-            _phase(project, name, crawl),
+            _phase(status, crawl),
             progress.run,
             progress.counts,
             crawl.begun if crawl else 0.0,
@@ -77,15 +78,15 @@ class SourceStates:
             str(mistaken.findings[0]) if mistaken else last.end.line if last else "",
             paused,
             schedule,
+            status.wait if status is not None else None,
         )
 
 
-def _phase(project: Project, name: str, crawl: PooledCrawl | None) -> SourcePhase:
+def _phase(status: CrawlStatus | None, crawl: PooledCrawl | None) -> SourcePhase:
     if crawl is not None and crawl.stopped:
         return SourcePhase.STOPPING
     if crawl is not None and crawl.current is None:
         return SourcePhase.BACKING_OFF if crawl.awaits_restart else SourcePhase.QUEUED
-    status = readable_status(project, name)
     if status is not None:
         return _PHASES.get(status.phase, SourcePhase.RUNNING)
     return SourcePhase.RUNNING if crawl else SourcePhase.IDLE

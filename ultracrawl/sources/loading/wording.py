@@ -39,6 +39,8 @@ _PROBLEMS = {
     "string_too_long": "is too long",
     **dict.fromkeys(("string_too_short", "too_short"), "is empty"),
 }
+_NO_BLANK = r"([a-z_]+):(?!//)[^\s\\](?s:.*)"
+"""An option and its value without a blank behind the colon, which YAML takes for one text."""
 _MOST_PLACES = 3
 """Sections that are named to which an option may belong."""
 _MOST_NAMES = 30
@@ -97,6 +99,12 @@ def _unknown_option(
         or suggestion(name, names, _options_here(names))
     )
     return f"unknown option `{name}`", instead
+
+
+def _missing_blank(text: object) -> tuple[str, str] | None:
+    """Return problem and advice for a text that was meant as an option and its value, None for another text."""
+    found = re.fullmatch(_NO_BLANK, text) if isinstance(text, str) else None
+    return found and (f"there is no blank behind the colon of `{found[1]}`", f"write `{found[1]}: ...`")
 
 
 def _options_here(names: list[str]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ultracrawl.dataclass import dataclass
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.system.files import cause_and_remedy
 
 PROJECT_FILE = "ultracrawl.yaml"
 SOURCES_FOLDER = "sources"
@@ -113,7 +114,7 @@ def read_text(file: Traversable, shown: str) -> DefinitionText:
         raise _unreadable(shown, "is a folder", "give the path of a file in it") from None
     except OSError as error:
         raise _unreadable(
-            shown, f"cannot be read: {error.strerror or error}", "check the file and its rights"
+            shown, f"cannot be read: {cause_and_remedy(error)}", "check the file and its rights"
         ) from None
     return DefinitionText(shown, file.name.rpartition(".")[0] or file.name, decode(data, shown))
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from ultracrawl.errors import StateError
 from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.system.files import cause_and_remedy
 
 _LEVEL = 3
 
@@ -151,6 +152,6 @@ def translated_errors(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StateError(f"the stored documents in {place}: {error.strerror}") from error
+        raise StateError(f"the stored documents in {place}: {cause_and_remedy(error)}") from error
     except (zlib.error, ValueError, KeyError) as error:
         raise StateError(f"the stored documents in {place} cannot be used: {error}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from ultracrawl.dataclass import dataclass
+from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.system.process_name import process_name
 
 
@@ -30,6 +30,15 @@ class SiteClock:
     """The back-off delay, in seconds."""
     last_error: str = ""
     error_at: float = 0.0
+
+    def without_backoff(self, delay: float) -> SiteClock:
+        """Return the clock for a crawl that begins, with a delay: it does not wait for the back-off of earlier ones.
+
+        What the server asked for stays, and a delay that is longer than the back-off.
+        """
+        if self.on_hold or self.delay > self.slowed:
+            return replace(self, slowed=0.0)
+        return replace(self, next_at=self.requested + delay, delay=delay, slowed=0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ _CAUSES: Sequence[str] = [
     "no-start",
     "tls-failed",
     "certificate",
+    "proxy-unreachable",
 ]
 """The same; the first is 0."""
 _REMOVALS: Sequence[str] = [

@@ -16,7 +16,7 @@ from typing import IO, NamedTuple, TypeVar
 from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.state.read_ahead import RecordCache, Row
-from ultracrawl.system.files import set_aside
+from ultracrawl.system.files import cause_and_remedy, full_disk, set_aside
 from ultracrawl.system.wall_guard import LOCK_LIMIT
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ def lock_file(path: Path, source: str, *, is_spider: bool = False) -> IO[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(path.name + ".lock").open("w")
     except OSError as error:
-        raise StateError(f"cannot write the state in {path.parent}: {error.strerror}") from error
+        raise StateError(f"cannot write the state in {path.parent}: {cause_and_remedy(error)}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -123,7 +123,7 @@ def set_aside_database(path: Path) -> Path:
     try:
         return set_aside(path, COMPANIONS)
     except OSError as error:
-        raise StateError(f"{path} is damaged, and cannot be set aside: {error.strerror}") from error
+        raise StateError(f"{path} is damaged, and cannot be set aside: {cause_and_remedy(error)}") from error
 
 
 def _open(path: str, read_only: bool) -> sqlite3.Connection:
@@ -295,9 +295,6 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-DISK_FULL = (
-    "the disk is full (No space left on device); make room, and crawl again: it continues where it was"
-)
 _LEAST_FREE_BYTES = 1 << 20
 """Free bytes below which a file of SQLite cannot grow."""
 
@@ -348,7 +345,7 @@ class _ErrorTranslator:
             self.damage = str(damaged)
             raise damaged from error
         if is_disk_full(error, _file_of(self._db)):
-            raise StateError(f"{place} cannot be written: {DISK_FULL}") from error
+            raise StateError(full_disk(Path(_file_of(self._db)))) from error
         raise StateError(f"{place} cannot be used: {error}") from error
 
     def _is_foreign(self, error: sqlite3.Error) -> bool:

@@ -27,6 +27,7 @@ from ultracrawl.stores.sqlite.database import (
     translated,
     use_wal,
 )
+from ultracrawl.system.files import cause_and_remedy
 from ultracrawl.system.process_name import machine_name
 from ultracrawl.system.wall_guard import LOCK_LIMIT
 
@@ -156,7 +157,7 @@ def _create_folder(kind: SharedDatabase, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StateError(f"cannot write {kind.what} in {path.parent}: {error.strerror}") from error
+        raise StateError(f"cannot write {kind.what} in {path.parent}: {cause_and_remedy(error)}") from error
 
 
 def _open_read_only(kind: SharedDatabase, path: Path) -> sqlite3.Connection:

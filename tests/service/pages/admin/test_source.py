@@ -20,6 +20,7 @@ from ultracrawl.service.editing.versions import versions_folder
 from ultracrawl.service.orders import SourcePhase, SourceState
 from ultracrawl.service.pages.admin.sources import source_routes, url_routes
 from ultracrawl.service.pages.admin.sources.overview import speed
+from ultracrawl.stores.control_channel import SiteWait
 
 READER_PATHS = (
     "/admin/sources/site",
@@ -181,6 +182,16 @@ def test_an_open_page_follows_the_crawl(
         seen = page.cssselect("#now")[0].get("hx-get")
         assert "HX-Retarget" not in asked(seen).headers, "it is shown once"
     assert not administration.get(seen).cssselect("#now .notice"), "a page that is loaded shows no news"
+
+
+def test_a_crawl_that_waits_for_a_site_names_it_in_place_of_a_speed(administration: Administration) -> None:
+    known = administration.supervisor.known
+    known["site"] = SourceState("site", SourcePhase.RUNNING, "2", {"fetched": 9}, begun=wall_time() - 100)
+    figures = len(administration.get("/admin/sources/site").cssselect("#now .figures dt"))
+    known["site"] = replace(known["site"], wait=SiteWait("h.test:8080", "refused", wall_time() + 60))
+    page = administration.get("/admin/sources/site")
+    assert texts(page, "#now .notice code") == ["h.test:8080"]
+    assert len(page.cssselect("#now .figures dt")) == figures - 1
 
 
 @pytest.mark.parametrize(

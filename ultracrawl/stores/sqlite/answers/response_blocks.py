@@ -10,7 +10,8 @@ from pathlib import Path
 from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.stores.documents.response_bodies import pack_answer, translated_errors, unpack_answer
-from ultracrawl.stores.sqlite.database import DISK_FULL, is_damage, is_disk_full, set_aside_database, use_wal
+from ultracrawl.stores.sqlite.database import is_damage, is_disk_full, set_aside_database, use_wal
+from ultracrawl.system.files import full_disk
 from ultracrawl.system.wall_guard import LOCK_LIMIT
 
 _SCHEMA = """
@@ -125,7 +126,7 @@ class BlockStore:
         except sqlite3.Error as error:
             place = f"the stored documents in {self._path}"
             if is_disk_full(error, self._path):
-                raise StateError(f"{place} cannot be written: {DISK_FULL}") from error
+                raise StateError(full_disk(self._path)) from error
             if not is_damage(error):
                 raise StateError(f"{place} cannot be used: {error}") from error
             self._damaged = True
