@@ -382,3 +382,12 @@ def test_an_index_that_is_not_there_is_not_sound(site: Site, url: str, workspace
 def test_what_is_no_url_is_not_submitted(workspace: Workspace) -> None:
     workspace.write({"sources": {"s": {"start_urls": [START]}}})
     assert workspace.command("submit", "foo").code == 2
+
+
+@pytest.mark.parametrize("name", ["ultracrawl.yml", "Ultracrawl.yaml"])
+@pytest.mark.parametrize("words", ["lint", "crawl", "search x"])
+def test_a_definition_file_with_nearly_its_name_is_named(workspace: Workspace, name: str, words: str) -> None:
+    (workspace.directory / name).write_text("sources: {a: {start_urls: ['https://a.example/']}}\n")
+    with contextlib.chdir(workspace.directory), pytest.raises(NoDefinitionError) as raised:
+        run_words(words.split())
+    assert str(raised.value.misnamed) == name

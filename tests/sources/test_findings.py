@@ -377,15 +377,16 @@ UNREADABLE = {
     "no sources": (b"sources:\n", "no source is defined"),
     "sources are a list": (b"sources: [a]\n", "a list is not a group of sources"),
     "binary": (b"\x00\x01\x02", "is not a text file"),
-    "utf-16": ("sources: {}".encode("utf-16"), "is not"),
+    "utf-16": ("sources: {}".encode("utf-16"), "in the encoding UTF-16"),
     "not utf-8": (b"sources:\n  a: \xff\n", "is not UTF-8"),
     "control characters": (b"a: \x01\n", "is not YAML"),
-    "open bracket": (b"sources: [a\n", "is not YAML"),
+    "open bracket": (b"sources: [a\n", "is opened and not closed"),
+    "escape": (b'a: "\\d"\n', "begins an escape"),
     "tab": (b"sources:\n\ta: 1\n", "indented with a tab"),
     "indentation": (b"sources:\n  a:\n    depth: 1\n   only: /\n", "by 3 blanks, the one above by 4"),
     "colon in a value": (b"sources:\n  a:\n    description: a: b\n", "has a colon in it"),
     "two documents": (b"a: 1\n---\nb: 2\n", "second document"),
-    "unknown alias": (b"a: *b\n", "is not YAML"),
+    "unknown alias": (b"a: *b\n", "begins with `*`"),
     "endless alias": (b"sources: &a\n  x: *a\n", "inside its own anchor"),
     "deep brackets": (b"[" * 200_000, "levels deep"),
     "deep brackets, closed": (b"[" * 100_000 + b"]" * 100_000, "levels deep"),
@@ -413,6 +414,42 @@ def test_files_that_hold_no_definition(tmp_path, data, problem):
     assert problem in findings[0].problem
     assert findings[0].fatal
     assert not JARGON.search(str(findings[0]))
+
+
+SOURCE = "sources:\n  a:\n    start_urls: [https://a.example/]\n"
+AT_A_LINE = {
+    "asterisk in a list": (f"{SOURCE}    exclude: [*.pdf]\n", 4, "'*...'"),
+    "asterisk of an item": (f"{SOURCE}    exclude:\n      - *.pdf\n", 5, "'*...'"),
+    "asterisk of a value": (f"{SOURCE}    exclude: *.pdf\n", 4, "'*...'"),
+    "at": (f"{SOURCE}    user_agent: @bot\n", 4, "'@...'"),
+    "backtick": (f"{SOURCE}    user_agent: `bot`\n", 4, "'`...'"),
+    "no blank, last line": (f"{SOURCE}    depth:3\n", 4, "`depth: ...`"),
+    "no blank, between lines": (
+        "sources:\n  a:\n    depth:3\n    start_urls: [https://a.example/]\n", 3, "`depth: ...`"
+    ),
+    "no blank, alone": ("sources:\n  a:\n    start_urls:[https://a.example/]\n", 2, "`start_urls: ...`"),
+    "no blank before a group": ("sources:\n  a:{start_urls: [https://a.example/]}\n", 2, "`a: ...`"),
+    "no blank in a group": (f"{SOURCE}    politeness: {{delay:3}}\n", 4, "`delay: ...`"),
+    "equals sign": (f"{SOURCE}    depth = 3\n", 4, "`depth: ...`"),
+    "open brace": (f"{SOURCE}    politeness: {{delay: 3\n    depth: 3\n", 4, "close it"),
+    "comment in a list": (f"{SOURCE}    only: [/a/ #b]\n    depth: 3\n", 4, "begins a comment"),
+    "quotes in a value": (f"{SOURCE}    user_agent: 'it's'\n", 4, '`user_agent: "..."`'),
+    "password": ("sources:\n  a:\n    password:s3cret\n    depth: 3\n", 3, "`password: ...`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "instead"), AT_A_LINE.values(), ids=AT_A_LINE)
+def test_slips_in_yaml_name_the_line_and_what_to_write(tmp_path, text, line, instead):
+    found = [finding for finding in findings_of(tmp_path, text.encode()) if finding.fatal]
+    assert [finding.line for finding in found] == [line]
+    assert instead in found[0].instead
+    assert "s3cret" not in str(found[0])
+
+
+def test_a_definition_in_utf_16_is_called_so(tmp_path):
+    (finding,) = findings_of(tmp_path, SOURCE.encode("utf-16"))
+    assert (finding.line, finding.fatal) == (1, True)
+    assert "UTF-16" in finding.problem
 
 
 def test_missing_file_and_folder(tmp_path):

@@ -29,16 +29,34 @@ if TYPE_CHECKING:
     from ultracrawl.sources import DataSource, Project
 
 
-class NoDefinitionError(UserError):
-    """There is no definition file where it is looked for; `above` is that of a folder above the working directory."""
+_NEARLY = ("ultracrawl.yml", "ultracrawl.YAML", "Ultracrawl.yaml", "ultracrawl.yaml.txt")
+"""Names that are given to the file `ultracrawl.yaml`, and under which it is not read."""
 
-    def __init__(self, above: Path | None) -> None:
+
+class NoDefinitionError(UserError):
+    """There is no definition file where it is looked for; `above` is that of a folder above the working directory.
+
+    `misnamed` is a file here that has nearly its name.
+    """
+
+    def __init__(self, above: Path | None, misnamed: Path | None = None) -> None:
         self.above = above
+        self.misnamed = misnamed
+        if misnamed is not None:
+            super().__init__(
+                f"there is no {PROJECT_FILE} here, but {misnamed}; rename it, or name it with `-c {misnamed}`"
+            )
+            return
         instead = f"name that of a folder above with `-c {above}`" if above else "name one with -c"
         super().__init__(
             f"there is no definition file: write ultracrawl.yaml here (`ultracrawl init URL` does), {instead}, "
             "or crawl without any by `ultracrawl crawl URL`"
         )
+
+
+def misnamed_file() -> Path | None:
+    """Return the file in the working directory that was meant as `ultracrawl.yaml`; None if there is none."""
+    return next(filter(Path.is_file, map(Path, _NEARLY)), None)
 
 
 def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Project, Iterable[Finding]]:
@@ -74,7 +92,7 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     adhoc = load_adhoc_project(Path.cwd()) or plain_spiders
     if adhoc is None:
         files = (folder / PROJECT_FILE for folder in Path.cwd().parents)
-        raise NoDefinitionError(next((file for file in files if file.is_file()), None))
+        raise NoDefinitionError(next((file for file in files if file.is_file()), None), misnamed_file())
     finish_replacement(adhoc.state.path)
     return adhoc, ()
 

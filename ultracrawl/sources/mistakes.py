@@ -79,3 +79,8 @@ def format_names(names: Iterable[str]) -> str:
     """Return names as `a`, `b` or `c`."""
     quoted = [f"`{name}`" for name in names]
     return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)
+
+
+def missing_blank(option: str) -> tuple[str, str]:
+    """Return problem and advice for an option without a blank behind its colon: to YAML, both are one text."""
+    return f"there is no blank behind the colon of `{option}`", f"write it as `{option}: ...`"

@@ -20,7 +20,7 @@ from ultracrawl.run.listing.setup import check_listed
 from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.settings.adhoc import with_adhoc_sources
 from ultracrawl.settings.locations import with_data_folder, with_location
-from ultracrawl.settings.projects import locate_project
+from ultracrawl.settings.projects import NoDefinitionError, locate_project, misnamed_file
 from ultracrawl.sources import DefinitionHead, Loaded, Project, compile_source
 from ultracrawl.sources.checking.access_checks import check_user_names, check_variables
 from ultracrawl.sources.dialects import is_yaml, read_definitions
@@ -60,6 +60,8 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
     named = dict.fromkeys((*files, config) if config else files)
     locations = tuple(named) or ((default,) if default else ())
     if not locations:
+        if misnamed := misnamed_file():
+            raise NoDefinitionError(None, misnamed)
         raise Mistake.NO_DEFINITION.error()
     loaded = [read_definitions(location) for location in locations]
     findings = [

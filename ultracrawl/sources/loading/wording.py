@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from ultracrawl.sources.definition import SourceOptions
 from ultracrawl.sources.loading.other_words import advice_for
-from ultracrawl.sources.mistakes import MISTAKE, format_names, format_value, suggestion
+from ultracrawl.sources.mistakes import MISTAKE, format_names, format_value, missing_blank, suggestion
 from ultracrawl.sources.project import DefinitionFile
 from ultracrawl.sources.reading.tree import OptionPath
 
@@ -77,6 +77,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
         group, _ = _describe(model, path[:-1])
         above = _describe(model, path[:-2])[0] if path[:-1] else None
         return (path, *_unknown_option(str(path[-1]), group, above, error["input"]))
+    if error["type"] in _NO_GROUP and (without := _missing_blank(error["input"])):
+        return (path, *without)
     if error["type"] == "missing":
         return path, "is missing", _example(model, path)
     if error["type"] == MISTAKE:
@@ -89,6 +91,8 @@ def _unknown_option(
     name: str, group: type[BaseModel] | None, above: type[BaseModel] | None, value: object
 ) -> tuple[str, str]:
     names = option_names(group) if group else []
+    if value is None and (without := _missing_blank(name)):
+        return without
     if group is not None and issubclass(group, SourceOptions) and name in option_names(DefinitionFile):
         return f"unknown option `{name}`", f"write `{name}` at the top of the file, beside `sources`"
     of_group: Mapping[str, str] = getattr(group, "ADVICE", {})
@@ -104,7 +108,7 @@ def _unknown_option(
 def _missing_blank(text: object) -> tuple[str, str] | None:
     """Return problem and advice for a text that was meant as an option and its value, None for another text."""
     found = re.fullmatch(_NO_BLANK, text) if isinstance(text, str) else None
-    return found and (f"there is no blank behind the colon of `{found[1]}`", f"write `{found[1]}: ...`")
+    return found and missing_blank(found[1])
 
 
 def _options_here(names: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,6 @@ from pathlib import Path
 
 from ultracrawl.dataclass import dataclass
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.system.files import cause_and_remedy
 
 PROJECT_FILE = "ultracrawl.yaml"
 SOURCES_FOLDER = "sources"
@@ -114,7 +114,7 @@ def read_text(file: Traversable, shown: str) -> DefinitionText:
         raise _unreadable(shown, "is a folder", "give the path of a file in it") from None
     except OSError as error:
         raise _unreadable(
-            shown, f"cannot be read: {cause_and_remedy(error)}", "check the file and its rights"
+            shown, f"cannot be read: {error.strerror or error}", "check the file and its rights"
         ) from None
     return DefinitionText(shown, file.name.rpartition(".")[0] or file.name, decode(data, shown))
 
@@ -123,6 +123,8 @@ def decode(data: bytes, shown: str) -> str:
     """Return the text of a file. Raises `DefinitionError` if it is too large or not UTF-8 text."""
     if len(data) > MAX_BYTES:
         raise _unreadable(shown, f"is larger than {MAX_BYTES >> 20} MB", "split it into several files")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise _unreadable(shown, "is in the encoding UTF-16", "save the file in the encoding UTF-8", 1)
     if b"\0" in data:
         raise _unreadable(shown, "is not a text file", "give a YAML file in UTF-8")
     try:

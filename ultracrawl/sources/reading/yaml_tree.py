@@ -16,7 +16,6 @@ MAX_DEPTH = 50
 MAX_VALUES = 1_000_000
 """Maximum values in a file; an alias counts every time it is used."""
 _SAFE_NESTING = 5_000
-_ADVICE = "indent with blanks, write a blank behind each colon, close all quotes and brackets near this line"
 _INTEGER = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
 _TRUE = frozenset({"true", "yes", "on"})
 _MERGE = "tag:yaml.org,2002:merge"
@@ -70,9 +69,14 @@ def parse_yaml(text: str, file: str) -> YamlTree:
         _check_nesting(text, file)
         root = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as error:
+        from ultracrawl.sources.reading.yaml_mistakes import (  # noqa: PLC0415 - only after a mistake
+            explained,
+            line_of,
+        )
+
         if _is_too_deep(error):
-            raise _too_deep(file, _line_of(error)) from None
-        raise _unreadable(file, _line_of(error), *_explained(error, text)) from None
+            raise _too_deep(file, line_of(error)) from None
+        raise _unreadable(file, *explained(error, text)) from None
     except yaml.YAMLError as error:
         raise _unreadable(file, 0, f"is not YAML: {error}", "write plain UTF-8 text") from None
     if root is None:
@@ -84,39 +88,6 @@ def parse_yaml(text: str, file: str) -> YamlTree:
 
 def _unreadable(file: str, line: int, problem: str, instead: str) -> DefinitionError:
     return DefinitionError([Finding(file, line, "file", problem, instead)])
-
-
-def _line_of(error: yaml.MarkedYAMLError) -> int:
-    mark = error.problem_mark or error.context_mark
-    return mark.line + 1 if mark else 0
-
-
-def _explained(error: yaml.MarkedYAMLError, text: str) -> tuple[str, str]:
-    """Return what is wrong with a text that is not YAML, and what to write."""
-    if _is_second_document(error):
-        return "a second document begins here", "keep one document in a file, without further `---` lines"
-    *above, line = [*text.splitlines(), ""][: _line_of(error)] or [""]
-    if line.lstrip(" ").startswith("\t"):
-        return "the line is indented with a tab", _ADVICE
-    mark = error.problem_mark
-    value = re.fullmatch(r"[ -]*([\w.-]+): +([^\s\"'\[{#&*!|>].*)", line)
-    if value and mark and ": " in f"{value[2]} " and line[mark.column : mark.column + 1] == ":":
-        return "the value has a colon in it", f"put it in quotes: `{value[1]}: '...'`"  # it may be a password
-    indents = [_indent(one) for one in above if one.strip() and not one.lstrip().startswith("#")]
-    if line.strip() and indents and _indent(line) not in indents:
-        problem = f"the line is indented by {_indent(line)} blanks, the one above by {indents[-1]}"
-        return problem, "indent the options of one group alike"
-    return f"is not YAML: {error.problem or error.context or 'cannot be parsed'}", _ADVICE
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
-def _is_second_document(error: yaml.MarkedYAMLError) -> bool:
-    """Whether the error is a second document in the file."""
-    words = error.context or ""
-    return "single document" in words  # sentence: PyYAML has no class of errors for it
 
 
 def _is_too_deep(error: yaml.MarkedYAMLError) -> bool:
