@@ -13,6 +13,9 @@ from support.project import Ended, Workspace
 from support.site import Site
 from support.tty import at_a_terminal
 
+from ultracrawl.model import Cause, CauseCode
+from ultracrawl.model.advice import advice_for
+
 pytestmark = pytest.mark.processes
 
 QUICK = ("--yes", "--delay", "0")
@@ -143,6 +146,47 @@ def test_json(manual: Site, url: str, workspace: Workspace) -> None:
     assert (found["file"], found["title"], found["url"]) == ("ultracrawl.yaml", "The Pumps", f"{url}/manual/")
     assert found["pages"] == {"number": 3, "sampled": False, "minimum": False, "in_sitemaps": False}
     assert found["options"] == written(workspace)
+
+
+WORDS = "many words " * 200
+FORM = """<title>Log in</title><form action="/login" method="post"><input name="account">
+<input type="password" name="pass-word"><button>Log in</button></form>"""
+
+
+@pytest.mark.parametrize("is_redirected", [True, False])
+def test_a_site_behind_a_log_in_keeps_its_start_url_and_gets_an_example(
+    site: Site, url: str, workspace: Workspace, *, is_redirected: bool
+) -> None:
+    form = "/login" if is_redirected else "/members/"
+    site.file(form, FORM.encode(), "text/html")
+    if is_redirected:
+        site.redirect("/members/", "/login", status=302)
+    ended = workspace.command("init", f"{url}/members/", *QUICK, "--json")
+    assert (ended.code, ended.json["login"], ended.json["pages"]) == (0, f"{url}{form}", None)
+    assert written(workspace)["start_urls"] == [f"{url}/members/"]
+    file = workspace.directory / "ultracrawl.yaml"
+    file.write_text(file.read_text().replace("# logins:", "logins:"))
+    fields = {"account": "${SITE_ACCOUNT}", "pass-word": "${SITE_PASS_WORD}"}
+    assert written(workspace)["logins"] == {"site": {"page": f"{url}{form}", "fields": fields}}
+    variables = {"SITE_ACCOUNT": "ada", "SITE_PASS_WORD": "s3cret"}
+    assert workspace.command("lint", **variables).code == 0
+
+
+def test_a_front_page_with_a_box_for_a_password_is_no_log_in(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.file("/", f"{FORM}<p>{WORDS}".encode(), "text/html")
+    ended = workspace.command("init", f"{url}/", *QUICK, "--json")
+    assert (ended.code, ended.json["login"]) == (0, None)
+    assert "# logins" not in (workspace.directory / "ultracrawl.yaml").read_text()
+
+
+def test_an_empty_front_page_is_pointed_out(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="", text="")
+    assert advice_for(Cause(CauseCode.EMPTY)) in workspace.command("init", f"{url}/", *QUICK).out
+    site.page("/", title="Home", text="words")
+    told = workspace.command("init", f"{url}/", *QUICK, "--force").out
+    assert advice_for(Cause(CauseCode.EMPTY)) not in told
 
 
 def test_a_site_that_nobody_looks_at_gets_no_request(manual: Site, url: str, workspace: Workspace) -> None:

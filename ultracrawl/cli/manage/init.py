@@ -18,6 +18,8 @@ from ultracrawl.cli.terminal import escape_controls, print_line
 from ultracrawl.dataclass import asdict, dataclass, replace
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.engines import check_engine
+from ultracrawl.model import Cause, CauseCode
+from ultracrawl.model.advice import advice_for
 from ultracrawl.run.rendering.browser import what_rendering_lacks
 from ultracrawl.service.probing.client import probe_client_of
 from ultracrawl.service.probing.draft import NEVER, Draft
@@ -135,8 +137,9 @@ def command(
         _print_site(found, is_quiet=as_json)
         draft = replace(draft, survey=found)
         draft = _with_scope(draft, questions)
-        pages = _count_pages(draft, visitor, file)
-        _print_size(pages, is_quiet=as_json)
+        if not found.login:
+            pages = _count_pages(draft, visitor, file)
+            _print_size(pages, is_quiet=as_json)
     draft = replace(
         draft,
         every=questions.answer(every, f"Crawl again after (as 12 h, 1 d, 1 w; {NEVER})", EVERY, _check_every),
@@ -150,6 +153,12 @@ def command(
     if as_json:
         print_json(_as_json(output, draft, pages) | {"next": steps})
         return
+    if draft.survey and (login := draft.survey.login):
+        variables = " and ".join(f"${name}" for name in login.variables)
+        print_line(
+            f"Only {login.page} can be read without a log-in: take the # from the line `logins` in {output}, "
+            f"and set {variables}."
+        )
     print_line(f"{output} was written. Next:")
     for step in steps:
         print_line(f"  {step}")
@@ -229,7 +238,7 @@ def _next_steps(file: Path, draft: Draft) -> list[str]:
     default, _ = locate_project(None)
     is_default = default is not None and Path(default).exists() and file.samefile(default)
     config = "" if is_default else f" -c {shlex.quote(str(file))}"
-    page = draft.survey.page if draft.survey else None
+    page = draft.survey.page if draft.survey and not draft.survey.login else None
     words = [_WORD.findall(text) for text in ((page.title, page.text[:1000]) if page else ())]
     word = next((max(found, key=len) for found in (*words, _WORD.findall(draft.name)) if found), "index")
     return [f"ultracrawl crawl{config}", f"ultracrawl search{config} {word.lower()}"]
@@ -244,6 +253,10 @@ def _print_site(found: Survey, *, is_quiet: bool) -> None:
         "title": found.page.title,
         "generator": found.generator.name if found.generator else "",
         "robots.txt": f"allows the front page{delay}",
+        "text": ""
+        if found.page.text.strip() or found.lacks
+        else f"none; {advice_for(Cause(CauseCode.EMPTY))}",
+        "log-in": f"the site answers with the form of {found.login.page}" if found.login else "",
         "scripts": f"{lacks}; a browser is missing: {missing}" if missing else lacks,
     }
     if is_quiet:
@@ -266,6 +279,7 @@ def _as_json(output: str, draft: Draft, pages: PageCount | None) -> dict[str, ob
         "generator": found.generator.name if found and found.generator else None,
         "crawl_delay": found and found.crawl_delay,
         "lacks": (found and found.lacks) or None,
+        "login": found.login.page if found and found.login else None,
         "pages": pages and asdict(pages),
     }
     return {

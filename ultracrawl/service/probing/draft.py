@@ -136,6 +136,9 @@ def _of_site(survey: Survey, delay: float | None) -> Iterator[_Option]:
     if survey.crawl_delay is not None and survey.crawl_delay > (delay or 0.0):
         comment = f"it asks for {survey.crawl_delay:g} s between two requests"
         yield _Option("robots", {"obey_delay": True}, comment)
+    if survey.login:
+        comment = f"the site answers with a log-in; set {' and '.join(survey.login.variables)}"
+        yield _Option("logins", survey.login.option, comment, is_off=True)
     if survey.lacks:
         comment = f"before its scripts have run, the front page has {survey.lacks}"
         lacking = what_rendering_lacks()

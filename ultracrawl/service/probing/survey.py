@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ultracrawl.content.html.page import parse_html
@@ -11,8 +12,10 @@ from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, Page
 from ultracrawl.model.advice import with_advice
 from ultracrawl.model.page import LinkKind
+from ultracrawl.rules.access.login import login_forms
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, path_of, site_of
+from ultracrawl.rules.walls import is_short_page
 from ultracrawl.run.rendering.script_detection import PAGES, has_scripts, what_lacks
 from ultracrawl.service.probing.client import ProbeResponse, follow
 from ultracrawl.service.probing.generators import Generator, find_generator
@@ -22,6 +25,7 @@ from ultracrawl.service.probing.visitor import Visitor
 
 MAX_REFRESH = 5.0
 """Seconds up to which a META refresh of the front page is followed like a redirect."""
+_NO_LETTERS = re.compile(r"\W+", re.ASCII)
 
 
 class UnreadableSiteError(WorkError):
@@ -30,6 +34,25 @@ class UnreadableSiteError(WorkError):
     def __init__(self, url: str, cause: Cause) -> None:
         super().__init__(with_advice(f"{url} cannot be read: {cause}", cause, in_run=False))
         self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLogin:
+    """A form log-in: its page, and the names of the fields that a person fills in."""
+
+    page: str
+    fields: tuple[str, ...]
+
+    @property
+    def option(self) -> dict[str, object]:
+        """What to write as `logins`: each field gets the value of a variable of the environment."""
+        values = {name: f"${{{_variable(name)}}}" for name in self.fields}
+        return {"site": {"page": self.page, "fields": values}}
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of these variables."""
+        return [_variable(name) for name in self.fields]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +70,8 @@ class Survey:
     crawl_delay: float | None
     """Seconds between two requests that robots.txt asks for."""
     front: ProbeResponse
+    login: FoundLogin | None = None
+    """The form log-in that the site answers with in place of its front page; the crawl begins at `asked` then."""
 
     @property
     def folder(self) -> str:
@@ -88,16 +113,29 @@ def survey(url: str, visitor: Visitor) -> Survey:
         return site_of(target) == site_of(front.url)
 
     usual = f"{front.url.partition('://')[0]}://{site_of(front.url)}{DEFAULT_SITEMAP}"
+    login = _login_of(front)
     return Survey(
         url,
-        front.url,
+        url if login else front.url,
         page,
         find_generator(page.meta, front.body),
         what_lacks(page, front.url, DEFAULT_POLICY, is_of_site) if has_scripts(front.body) else "",
         [one for one in named if one is not None] or [usual],
         rules.request_rate if rules.crawl_delay is None else rules.crawl_delay,
         front,
+        login,
     )
+
+
+def _variable(field: str) -> str:
+    """Return the name of a variable of the environment for a field of a form."""
+    return f"SITE_{_NO_LETTERS.sub('_', field).upper()}"
+
+
+def _login_of(front: ProbeResponse) -> FoundLogin | None:
+    """Return the log-in for which there is the page, None for a page with more on it than a form with a password."""
+    forms = login_forms(front.body, front.url) if is_short_page(front.body) else ()
+    return next((FoundLogin(front.url, tuple(sorted(form.names))) for form in forms if form.names), None)
 
 
 def read_page(response: ProbeResponse) -> Page:

@@ -125,4 +125,4 @@ def _is_second_document(error: yaml.MarkedYAMLError) -> bool:
 
 def _is_escape(error: yaml.MarkedYAMLError) -> bool:
     words = error.problem or ""
-    return "escape" in words  # sentence: PyYAML has no class of errors for it
+    return "escape" in words

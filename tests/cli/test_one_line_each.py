@@ -1,4 +1,4 @@
-"""What goes wrong beside the pages is told in one line, and in the words of who wrote the definition."""
+"""What goes wrong beside the pages is one line, in the words of who wrote the definition."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_problem_that_another_repeats_is_printed_once(capsys: pytest.CaptureFi
     assert len(capsys.readouterr().err.splitlines()) == 2
 
 
-def test_an_index_server_that_is_away_is_told_without_a_class(
+def test_an_index_server_that_is_away_is_named_without_a_class(
     site: Site, url: str, workspace: Workspace
 ) -> None:
     pytest.importorskip("opensearchpy")
@@ -86,7 +86,7 @@ def test_a_file_name_is_no_host(text: str) -> None:
     assert with_scheme(f"docs.example.com/{text}") == f"https://docs.example.com/{text}"
 
 
-def test_who_asks_for_help_like_this_is_told_how(workspace: Workspace) -> None:
+def test_help_as_a_verb_names_the_option(workspace: Workspace) -> None:
     mistake = mistyped(workspace.directory, "help", "index", "dump")
     assert (mistake.mistake, mistake.values["instead"]) == (
         Mistake.NO_SUCH_VERB,
