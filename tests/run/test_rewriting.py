@@ -210,8 +210,8 @@ def test_an_error_in_open_ends_the_crawl_of_this_source_only(
     [
         ("nowhere.Mine", "cannot be loaded"),
         ("rewriters.Nothing", "cannot be loaded"),
-        ("rewriters.Path", "has to be a subclass"),
-        ("rewriters.note", "has to be a subclass"),
+        ("rewriters.Path", "is no subclass"),
+        ("rewriters.note", "is no subclass"),
     ],
 )
 def test_a_rewriter_that_cannot_be_used_is_one_line(

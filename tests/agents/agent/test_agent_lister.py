@@ -250,7 +250,7 @@ def test_parameters_are_those_that_the_agent_declares(made: Made) -> None:
     ("path", "told"),
     [
         ("no.such.module", "cannot be loaded: No module named 'no'"),
-        ("os.path", "has to be a subclass"),
+        ("os.path", "is no subclass"),
         (f"{__name__}.NothingWritten", "has no `fetch`"),
     ],
 )
