@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from documentation.pages import blocks
 from scrapy_ways.runs import Desk
+from support.project import ROOT
 from support.sentences import sentence
 from support.site import Site
 
@@ -96,6 +98,16 @@ def test_documents_of_start_are_indexed_beside_the_pages(desk: Desk, site: Site,
     assert desk.found("vacation") == ["/a"]
     assert not any(path.startswith("/rows") for path in site.paths())
     adds_up(desk, ended.run)
+
+
+def test_the_document_of_the_page_is_indexed_as_it_is_printed(desk: Desk, site: Site, url: str) -> None:
+    (code,) = (block for block in blocks(ROOT / "docs" / "scrapy.md", "python") if "class Rows" in block)
+    desk.scrapy_cfg()
+    desk.define(site={"start_urls": [f"{url}/"], "class": "mine.Rows", "attributes": {"author": "Author"}})
+    desk.write("mine.py", code.replace("https://www.example.com", url))
+    assert desk.ultracrawl("crawl", "--json").run["outcomes"] == {"NEW": 3, "ROBOTS": 1}
+    (hit,) = desk.ultracrawl("search", "heron", "--where", "Author=Ada", "--json").json["hits"]
+    assert (hit["url"], hit["title"]) == (f"{url}/rows/7", "Row 7")
 
 
 def test_documents_of_start_stay_while_they_are_given(desk: Desk, site: Site, url: str) -> None:

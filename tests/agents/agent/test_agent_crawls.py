@@ -344,6 +344,20 @@ def test_the_example_of_the_page_runs_as_it_is_printed(workspace: Workspace) -> 
     assert (hit["url"], hit["attributes"]["Author"]) == ("https://notes.example.com/heron", ["Lee"])
 
 
+def test_the_example_that_changes_a_field_runs_as_it_is_printed(workspace: Workspace) -> None:
+    page, folder = ROOT / "docs" / "sources" / "agents.md", workspace.directory
+    agent, changed = (block for block in blocks(page, "python") if "Notes(C" in block or "(Notes)" in block)
+    (folder / "notes_agent.py").write_text(f"{agent}\n\n{changed}")
+    definition = next(iter(blocks(page, "yaml"))).replace("notes_agent.Notes", "notes_agent.StaffNotes")
+    (folder / "ultracrawl.yaml").write_text(definition)
+    (folder / "notes").mkdir()
+    note = {"url": "https://notes.example.com/heron", "title": "Heron", "text": "grey", "author": "Lee"}
+    (folder / "notes" / "heron.json").write_text(json.dumps(note))
+    assert workspace.command("crawl", "notes").code == 0
+    (hit,) = workspace.command("search", "grey", "--where", "team=staff", "--json").json["hits"]
+    assert (hit["title"], hit["attributes"]["Author"]) == ("HERON", ["Lee"])
+
+
 @pytest.mark.parametrize("wrong", [{"acl": None}, {"attributes": None}, {"acl": 5}])
 def test_a_document_with_wrong_fields_costs_itself(
     workspace: Workspace, system: AgentSystem, wrong: dict[str, Any]
