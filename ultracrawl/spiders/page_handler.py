@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ultracrawl.content.languages import language_code
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Document, StatusCode, UrlOutcome
 from ultracrawl.rules.attributes.headers import is_header
+from ultracrawl.rules.attributes.values import parse_date
 from ultracrawl.run import context_of, parts_of
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.discovery.redirects import RedirectFollower
@@ -34,6 +35,20 @@ if TYPE_CHECKING:
     from ultracrawl.run import Visit
 
 _IDENTITY = frozenset({"url", "access_url", "source"})
+_DATES = (
+    "article:modified_time",
+    "og:updated_time",
+    "dcterms.modified",
+    "last-modified",
+    "modified",
+    "article:published_time",
+    "dcterms.issued",
+    "dc.date",
+    "date",
+    "created",
+)
+"""META names of the date of a document, its change before its publication."""
+_CHANGED = "LastModifiedDate"
 
 
 class PageSpider(Protocol):
@@ -92,6 +107,7 @@ class PageHandler:
         self._focus = parts_of(crawler).get(LanguageFocus)
         self._watched = WatchedPages(crawler)
         self._relations = parts_of(crawler).get(RelatedDocuments)
+        self._own_dates = [name for name, target in self._source.attributes.items() if target == _CHANGED]
 
     def handle(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
         """Follow the links of a page, and yield its document or end its visit."""
@@ -141,6 +157,12 @@ class PageHandler:
         self, visit: Visit, response: Response, page: Page, permissions: Mapping[str, list[str]]
     ) -> Document:
         """Return the default document of a page, before the spider's own fields are applied."""
+        changed = visit.fetch.last_modified
+        if not changed:
+            for name in _DATES:  # most pages have none, and cost no call
+                if name in page.meta:
+                    changed = _first_date(page.meta, _DATES)
+                    break
         document = Document(
             url=visit.display_url,
             access_url=visit.url,
@@ -150,7 +172,7 @@ class PageHandler:
             sections=page.sections,
             language=self._languages.of(page, response),
             mimetype=visit.fetch.media_type,
-            last_modified=visit.fetch.last_modified,
+            last_modified=changed,
             checksum=visit.checksum,
             attributes={
                 **page.meta,
@@ -161,6 +183,8 @@ class PageHandler:
         )
         if visit.listed is not None:
             describe(document, visit.listed)
+        elif self._own_dates and _first_date(document.attributes, self._own_dates):
+            document.last_modified = ""  # that of the server would come before those of the definition
         return document
 
     # ---- links
@@ -233,3 +257,12 @@ def complete_item(item: Any, document: Document) -> Document | dict[str, Any]:
         if name in _IDENTITY or not given.get(name):
             target[name] = value
     return filled
+
+
+def _first_date(attributes: Mapping[str, Iterable[str]], names: Iterable[str]) -> str:
+    """Return the first value of attributes of these names that is a date; empty if none is."""
+    for name in names:
+        for text in attributes.get(name, ()):
+            if parse_date(text) is not None:
+                return text
+    return ""

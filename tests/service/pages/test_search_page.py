@@ -304,6 +304,76 @@ def test_a_date_that_all_hits_have_is_not_shown(workspace: InProcessWorkspace, s
     assert [dates(query) for query in ("bird", "only1", "only2")] == [3, 0, 1]
 
 
+def newest(
+    workspace: InProcessWorkspace, site: Site, url: str, dates: dict[str, datetime | str | None]
+) -> Callable[[str], HtmlElement]:
+    """Return what searches for birds, the newest first; their dates are those of headers, or of META."""
+    for name, date in dates.items():
+        meta = f'<meta property="article:modified_time" content="{date}">' if isinstance(date, str) else ""
+        modified = date if isinstance(date, datetime) else False
+        site.page(f"/{name}", title=name, text=f"bird {name.rstrip('12')}", head=meta, modified=modified)
+    workspace.define(start_urls=[f"{url}/{name}" for name in dates])
+    workspace.crawl()
+    pages = Pages(workspace)
+    return lambda query: parsed(pages.ask("/", params={"q": query, "sort": "newest"}))
+
+
+def test_the_newest_comes_first_by_header_or_meta_and_each_date_is_shown(
+    workspace: InProcessWorkspace, site: Site, url: str
+) -> None:
+    dates = {
+        "old": datetime(2025, 3, 1, tzinfo=UTC),
+        "stated": "2026-05-01T10:00:00+02:00",
+        "undated": None,
+        "wrong": "some day",
+        "new": datetime(2026, 10, 1, tzinfo=UTC),
+    }
+    page = newest(workspace, site, url, dates)("bird")
+    assert hits(page)[:3] == ["new", "stated", "old"]
+    assert set(hits(page)[3:]) == {"undated", "wrong"}
+    years = [
+        "2026" in one.text_content() or "2025" in one.text_content() for one in page.cssselect(".details")
+    ]
+    assert years == [True, True, True, False, False]
+    assert all(one.cssselect("span") for one in page.cssselect(".details")), "one without a date says so"
+    assert not page.cssselect(".dating")
+
+
+def test_a_date_that_the_definition_names_counts_in_place_of_that_of_the_server(
+    workspace: InProcessWorkspace, site: Site, url: str
+) -> None:
+    built = datetime(2026, 10, 1, tzinfo=UTC)
+    for name, date in {"first": "2026-01-02", "last": "2026-03-04", "never": "some day"}.items():
+        head = f'<meta name="Published" content="{date}">'
+        site.page(f"/{name}", title=name, text="bird", head=head, modified=built)
+    mapped = {"published": "LastModifiedDate"}
+    workspace.define(start_urls=[f"{url}/{name}" for name in ("first", "last", "never")], attributes=mapped)
+    workspace.crawl()
+    page = parsed(Pages(workspace).ask("/", params={"q": "bird", "sort": "newest"}))
+    assert hits(page) == ["never", "last", "first"], "without a date that of the server"
+    months = [one.cssselect("span")[0].text_content() for one in page.cssselect(".details")]
+    assert ["Oct" in months[0], "Mar" in months[1], "Jan" in months[2]] == [True, True, True]
+
+
+def test_an_order_by_dates_that_are_all_the_same_or_missing_is_said_to_say_nothing(
+    workspace: InProcessWorkspace, site: Site, url: str
+) -> None:
+    day = datetime(2026, 10, 1, 10, tzinfo=UTC)
+    dates = {
+        "same1": day,
+        "same2": day,
+        "none1": None,
+        "none2": None,
+        "apart1": day,
+        "apart2": day.replace(hour=11),
+    }
+    found = newest(workspace, site, url, dates)
+    same, none, apart = map(found, ("same", "none", "apart"))
+    assert sum("2026" in one.text_content() for one in same.cssselect(".details")) == 2
+    assert same.cssselect(".dating")[0].text_content() != none.cssselect(".dating")[0].text_content()
+    assert not apart.cssselect(".dating"), "of one day, and one later than the other"
+
+
 def test_the_heading_says_search_once(pages: Pages) -> None:
     project = pages.workspace.directory / "ultracrawl.yaml"
     text = project.read_text()

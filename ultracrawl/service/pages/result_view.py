@@ -153,6 +153,8 @@ class ResultView:
     """What in the query probably does not do what it was written for (`QueryFlaw`)."""
     missing: tuple[str, ...] = ()
     """Words that no page has, the first of them."""
+    dating: str = ""
+    """What is to be known of an order by date (`_dating`)."""
     pages: tuple[int, ...] = ()
     """Numbers of pages around the present one."""
     last_page: int = 1
@@ -165,13 +167,15 @@ def result_view(
 ) -> ResultView:
     """Return what the page shows of an answer; `copies` are the documents (source, URL) that have a cached copy."""
     filters = tuple(_filters(address, answer))
+    hits = tuple(_hit(address, hit, copies) for hit in answer["hits"])
     last_page = max(1, -(-int(answer["total"]) // PAGE_SIZE))
     nearby = range(max(1, address.page - _NEARBY_PAGES), min(last_page, address.page + _NEARBY_PAGES) + 1)
     suggestion = str(answer["suggestion"])
     return ResultView(
         total=int(answer["total"]),
         reading=str(answer["reading"]),
-        hits=_with_telling_dates([_hit(address, hit, copies) for hit in answer["hits"]]),
+        hits=hits if address.sort else _with_telling_dates(hits),
+        dating=_dating(hits) if address.sort else "",
         filters=filters,
         suggestion=_compared(address.text, suggestion),
         suggested=address.with_text(suggestion) if suggestion else None,
@@ -190,6 +194,14 @@ def result_view(
             if choice.is_chosen
         ),
     )
+
+
+def _dating(hits: Sequence[HitView]) -> str:
+    """Return what is to be known of an order by date: no hit has one (`none`), or all have the same (`same`)."""
+    moments = {hit.changed for hit in hits}
+    if not hits or len(moments) > 1:
+        return ""
+    return "none" if None in moments else "same" if len(hits) > 1 else ""
 
 
 def _with_telling_dates(hits: Sequence[HitView]) -> tuple[HitView, ...]:
