@@ -81,3 +81,20 @@ def test_the_source_that_knows_a_url_is_shown_first(url: str, workspace: Workspa
     file.write_text(yaml.safe_dump(definition, sort_keys=False))
     shown = [line.split(":")[0] for line in workspace.command("explain", f"{url}/").out.splitlines()]
     assert [name for name in shown if name in definition["sources"]] == ["site", "before", "after"]
+
+
+def test_who_may_see_a_document_is_said_where_readers_are_named(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    def readers() -> list[str]:
+        lines = workspace.command("explain", f"{url}/").out.splitlines()
+        return [line.split(": ", 1)[1].split(", unless")[0] for line in lines if "who may see it" in line]
+
+    assert readers() == []
+    for written, said in (
+        ({"acl": ["group:sales", "user:mary"]}, "only group:sales, user:mary"),
+        ({"acl": "required"}, "nobody"),
+        ({"acl": "required", "acl_paths": {"/": []}}, "everybody"),
+    ):
+        workspace.define(f"{url}/", boundary={"domains": {"include": ["*"]}}, **written)
+        assert readers() == [said]

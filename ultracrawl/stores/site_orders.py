@@ -127,6 +127,19 @@ def waits(notes: Notes, order: SiteOrder) -> bool:
     return any(each.number == order.number and not each.taken for each in orders)
 
 
+def waiting_actions(notes: Notes, urls: Iterable[str]) -> tuple[SiteAction, ...]:
+    """Return what is ordered for a document with these URLs, and no crawl has taken, the oldest first.
+
+    Orders about all URLs, or about sites, are none of one document. Raises `StateError`.
+    """
+    forms = frozenset(urls)
+    return tuple(
+        each.action
+        for each in _orders_of(notes.read(SITE_ORDERS) or b"")
+        if each.place and not (each.stays or each.taken) and any(map(each.test(str), forms))
+    )
+
+
 def _in_force(orders: Iterable[SiteOrder], now: float) -> list[SiteOrder]:
     return [each for each in orders if not each.stays or each.until > now or not each.taken]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from urllib.parse import urljoin, urlsplit
 
 import click
@@ -21,12 +21,15 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.terminal import described_status, escape_controls, print_line, wrapped
 from ultracrawl.model import CauseCode, Decision, UrlRecord
 from ultracrawl.model.advice import advice_for_record
+from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.run.inspection.candidates import PastVerdict
 from ultracrawl.run.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.sources import DataSource
 from ultracrawl.system.nouns import counted
 
 _REASON_INDENT = " " * 18
+_MOST_PAGES = 20
+"""Linking pages that are named for people; JSON has all."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _BEGINNINGS = ("/", "?", ".")
 """How a link begins that is relative to a start URL; a word alone is a mistake."""
@@ -92,7 +95,7 @@ def command(
         if as_json:
             print_json(explanation.as_json())
         else:
-            _print(explanation, verbose=verbose)
+            _print(explanation, project.known_sources[explanation.source], verbose=verbose)
 
 
 def _has_host(url: str) -> bool:
@@ -112,7 +115,7 @@ def _whole_url(source: DataSource, text: str) -> str:
         return text
 
 
-def _print(explanation: Explanation, *, verbose: bool) -> None:
+def _print(explanation: Explanation, source: DataSource, *, verbose: bool) -> None:
     verdict = "would be crawled" if explanation.accept else "is excluded"
     record = explanation.record
     if explanation.accept and record and record.last_fetched and not (record.searchable or record.pending):
@@ -134,8 +137,7 @@ def _print(explanation: Explanation, *, verbose: bool) -> None:
         if record.cause.code is CauseCode.SITEMAP_DATE and not verbose:
             why = reason  # no server has answered
         print_line(f"  last visit: {record.outcome.value}, {why}; depth {record.depth}")
-        if explanation.linked_from:
-            print_line(f"  linked from: {explanation.linked_from}")
+        _print_linking(explanation.linked_from or ())
         if record.removed:
             back = f"`ultracrawl approve {explanation.source} --restore {record.url}`"
             print_line(f"  what to do: {back} has the next crawl fetch it again")
@@ -143,11 +145,29 @@ def _print(explanation: Explanation, *, verbose: bool) -> None:
             print_line(f"  what to do: {advice}")
         indexed = "waits for approval" if record.pending else "yes" if record.indexed else "no"
         click.echo(f"  in the index: {indexed}")
+        if source.acl or source.acl_paths or source.derives_readers:
+            print_line(f"  who may see it, by the definition: {_readers(source, record)}")
         if record.removal:
             print_line(f"  is to be deleted from the index: {record.removal}")
     for duplicate in explanation.duplicates:
         shown = f"{duplicate.url}{' (in the index)' if duplicate.indexed else ''}"
         print_line(f"  {_relation(record, duplicate)}: {shown}")
+
+
+def _print_linking(pages: Sequence[str]) -> None:
+    for page in pages[:_MOST_PAGES]:
+        print_line(f"  linked from: {page}")
+    if others := pages[_MOST_PAGES:]:
+        print_line(
+            f"  linked from: {counted(len(others), 'more page')}; `ultracrawl explain URL --json` names all"
+        )
+
+
+def _readers(source: DataSource, record: UrlRecord) -> str:
+    """Return who may see a document that the definition of now is applied to, in words."""
+    readers = source.readers_of(record.url, record.shown_url)
+    names = "nobody" if readers == (NOBODY,) else f"only {', '.join(readers)}" if readers else "everybody"
+    return f"{names}, unless the document names its readers itself"
 
 
 def _relation(record: UrlRecord | None, duplicate: UrlRecord) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -17,11 +17,12 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.run.inspection.broken_links import linking_pages
+from ultracrawl.run.inspection.broken_links import broken_links
 from ultracrawl.sources import Project
 from ultracrawl.stores import Store
 from ultracrawl.stores.project_stores import state_to_read
 from ultracrawl.stores.url_rows import url_json
+from ultracrawl.system.nouns import counted
 
 
 @click.command("urls")
@@ -45,7 +46,8 @@ def command(
 ) -> None:
     """List every known URL of SOURCES (all if none is named) with its latest outcome and HTTP status.
 
-    With --outcome GONE each URL that is not found has a page that links to it. With --json one object a line.
+    With --outcome GONE each URL that is not found says which page links to it, and how many more do;
+    `ultracrawl explain URL` names them all. With --json one object a line.
 
     \b
     Examples:
@@ -71,18 +73,24 @@ def command(
 
 def _list(state: Store, wanted: UrlOutcome | None, verbose: bool, as_json: bool) -> None:
     records: Iterable[UrlRecord] = state.records.all_records(wanted)
-    linking = dict[str, str]()
+    linking: dict[str, list[str]] | None = None
     if wanted is UrlOutcome.GONE:
         records = list(records)
-        linking = linking_pages(state, records)
+        linking = broken_links(state, records)
     for record in records:
-        page = linking.get(record.url, "")
+        pages = None if linking is None else linking[record.url]
         if as_json:
-            print_json(url_json(state, record) | {"linked_from": page or None})
+            print_json(url_json(state, record) | {"linked_from": pages})
         else:
             why = record.cause.logged if verbose else record.reason
             status = str(record.status_code) if verbose else record.answer
             print_line(
                 f"{record.outcome.value:<14} {status:>4}  {record.shown_url}{f'  ({why})' if why else ''}"
-                + (f"; linked from {page}" if page else "")
+                + (f"; linked from {_shortened(pages)}" if pages else "")
             )
+
+
+def _shortened(pages: Sequence[str]) -> str:
+    first, *others = pages
+    more = f" and {counted(len(others), 'more page')}" if others else ""
+    return f"{first}{more}"

@@ -44,8 +44,8 @@ class Explanation:
     """Other URLs with the same content, the indexed one first."""
     candidate: Candidate = NO_CANDIDATE
     """The candidate for a link to the URL."""
-    linked_from: str = ""
-    """A page that links to the URL, if that is not found on its server."""
+    linked_from: tuple[str, ...] | None = None
+    """The pages that link to the URL, if that is not found on its server; None if it is not looked for them."""
 
     @property
     def accept(self) -> bool:
@@ -64,7 +64,7 @@ class Explanation:
             "record": self.record.as_json() if self.record else None,
             "counters": self.candidate.counters,
             "duplicates": [{"url": record.url, "indexed": record.indexed} for record in self.duplicates],
-            "linked_from": self.linked_from or None,
+            "linked_from": None if self.linked_from is None else [*self.linked_from],
         }
 
 
@@ -93,13 +93,13 @@ def explain(project: Project, source: DataSource, url: str, *, dns: bool = False
         )
 
 
-def _linked_from(project: Project, source: DataSource, record: UrlRecord | None) -> str:
+def _linked_from(project: Project, source: DataSource, record: UrlRecord | None) -> tuple[str, ...] | None:
     if record is None or record.outcome is not UrlOutcome.GONE:
-        return ""
-    from ultracrawl.run.inspection.broken_links import linking_pages  # noqa: PLC0415 - few URLs are not found
+        return None
+    from ultracrawl.run.inspection.broken_links import broken_links  # noqa: PLC0415 - few URLs are not found
 
     with state_to_read(project, source.name) as state:
-        return linking_pages(state, [record]).get(record.url, "") if state else ""
+        return tuple(broken_links(state, [record])[record.url]) if state else ()
 
 
 def _listed_url(project: Project, source: DataSource, url: str) -> str:

@@ -40,7 +40,7 @@ def later_stages(
     yield from _addresses(rules, host, dns=dns)
     yield from access_stages(source, rules, url)
     yield _robots(rules, url, record, robots)
-    if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
+    if record is not None and record.last_fetched and record.outcome not in _WITHOUT_ANSWER:
         yield _last_visit(record)
         yield from _rendering(source if overlay is None else overlay.source, record)
 
@@ -96,6 +96,8 @@ def _last_visit(record: UrlRecord) -> Decision:
     return Decision(True, "answer", record.outcome.value, record.reason or status, index=False)
 
 
+_WITHOUT_ANSWER = frozenset({UrlOutcome.ROBOTS, UrlOutcome.QUEUED})
+"""Outcomes of URLs that nothing answered, or whose answer does not count any more."""
 FILTERS = "filters"
 """The stage of filter decisions."""
 _PASSES = "MetaData allows it; Data is evaluated after the fetch"

@@ -175,6 +175,7 @@ def _environment(code: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     environment.install_gettext_translations(language.translations, newstyle=True)  # type: ignore[attr-defined] # of the extension
+    environment.tests["past"] = _is_past
     environment.filters["number"] = partial(_number, language, "#,##0")
     environment.filters["decimal"] = partial(_number, language, "#,##0.0")
     environment.filters["day"] = partial(_day, language)
@@ -189,6 +190,10 @@ def _environment(code: str) -> Environment:
     environment.filters["code"] = Markup("<code>{}</code>").format
     environment.filters["bold"] = Markup("<b>{}</b>").format
     return environment
+
+
+def _is_past(value: float) -> bool:
+    return value <= time.time()
 
 
 # Babel needs far longer for a number or a moment than a page for all else, and most stay the same from page to page.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request
@@ -12,7 +12,8 @@ from starlette.responses import Response
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.hits.highlighting import collapse_controls
-from ultracrawl.service.access.requester import Requester
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.service.access.requester import Requester, Role
 from ultracrawl.service.api.access import Address, State, Visitor
 from ultracrawl.service.api.problems import headers_of_problem, log_failure, without_folders
 from ultracrawl.service.api.state import ApiState
@@ -24,6 +25,10 @@ from ultracrawl.service.pages.search_address import SearchAddress
 from ultracrawl.service.pages.searching import PageSearches, search_order, suggest_order
 from ultracrawl.service.pages.stored_copies import documents_with_copies
 from ultracrawl.service.searching.orders import SearchEndedError, SearchRefusedError
+from ultracrawl.stores.project_stores import state_to_read
+
+if TYPE_CHECKING:
+    from ultracrawl.sources import Project
 
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 _MOST_WORDS = 5
@@ -54,6 +59,7 @@ async def search_page(
         held = await searches.count_documents()
         return _Page(request, shown).rendered(crawl=crawl, documents=held)
     page = _Page(request, shown)
+    removed = await _removed(request, state, requester)
     try:
         documents = None if crawl is None else await searches.count_documents()
         answer = await searches.answer(search_order(state.project, shown, chosen_language(request)))
@@ -66,7 +72,7 @@ async def search_page(
     copies = await to_thread.run_sync(documents_with_copies, state.project, documents_found)
     result = result_view(shown, answer, copies)
     advice = None if result.total else await _advice(state, requester, searches, shown, result.suggested)
-    return page.rendered(crawl=crawl, documents=documents, result=result, advice=advice)
+    return page.rendered(crawl=crawl, documents=documents, result=result, advice=advice, removed=removed)
 
 
 def _problem_of(error: WorkError) -> str:
@@ -151,12 +157,44 @@ class _Page:
             "problem": "",
             "detail": "",
             "advice": None,
+            "removed": None,
         }
 
     def rendered(self, status: int = 200, headers: dict[str, str] | None = None, **found: Any) -> Response:
         """Return the page; to htmx only the part of it that a search replaces."""
         template = "results_part.html" if _is_part(self._request) else "search.html"
         return render(self._request, template, status, headers=headers, **{**self._context, **found})
+
+
+class Removed(NamedTuple):
+    """A document that an editor has removed at its hit."""
+
+    source: str
+    url: str
+
+
+async def _removed(request: Request, state: ApiState, requester: Requester) -> Removed | None:
+    """Return the document whose removal led to this page, if it is removed still."""
+    query = request.query_params
+    removed = Removed(query.get("removed_from", ""), query.get("removed", ""))
+    if (
+        not removed.url
+        or not requester.allows(Role.EDITOR)
+        or removed.source not in state.project.known_sources
+    ):
+        return None
+    return removed if await to_thread.run_sync(_is_removed, state.project, removed) else None
+
+
+def _is_removed(project: Project, document: Removed) -> bool:
+    with state_to_read(project, document.source) as store:
+        if store is None:
+            return False
+        records = (
+            store.records.get_record(url_key(document.url)),
+            *store.records.with_display_url(document.url),
+        )
+        return any(record.removed for record in records if record is not None)
 
 
 class Advice(NamedTuple):

@@ -21,6 +21,8 @@ from ultracrawl.sources.dialects import read_definitions
 
 __all__ = ["cheap_hashes"]
 PASSWORD = "correct horse battery"
+TOLD = frozenset({"done", "removed", "removed_from"})
+"""Parameters that say what a form has done."""
 
 
 Form = tuple[str, dict[str, str]]
@@ -101,6 +103,13 @@ def administration(
     workspace.define(f"{url}/", refresh={"interval": "1 h"})
     crawled_projects.crawl(workspace, site)
     return Administration(workspace)
+
+
+def led_to(answer: Any) -> str:
+    """Return where a form has led, without what that page is told to say."""
+    address, _, query = answer.headers["location"].partition("?")
+    kept = [pair for pair in query.split("&") if pair and pair.partition("=")[0] not in TOLD]
+    return f"{address}?{'&'.join(kept)}" if kept else str(address)
 
 
 def texts(page: HtmlElement, selector: str) -> list[str]:

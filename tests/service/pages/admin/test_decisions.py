@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lxml.html import document_fromstring
-from service.pages.admin.conftest import Administration, texts
+from service.pages.admin.conftest import Administration, led_to, texts
 from support.crawled import CrawledProjects
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
@@ -46,7 +46,7 @@ def test_a_document_is_approved_after_a_look_at_its_text(waiting: Administration
     all_three = waiting.form("approvals", "approve")
     path, fields = waiting.form("approvals", "approve", f"{url}/heron")
     answer = waiting.send(path, Role.EDITOR, **fields)
-    assert (answer.status_code, answer.headers["location"]) == (303, PAGE)
+    assert (answer.status_code, led_to(answer)) == (303, PAGE)
     assert len(waiting.get(PAGE).cssselect(".documents li")) == 2
     assert waiting.press(all_three) == 409, "two wait, and not three"
     assert waiting.press(waiting.form("approvals", "approve")) == 303
@@ -112,7 +112,7 @@ def test_many_documents_are_listed_in_parts_and_a_decision_leads_back_to_its_par
     (box,) = [one.get("value") for one in form.cssselect("[type=checkbox]")]
     assert waiting.press((form.get("action"), {"decision": "approve"})) == 400
     answer = waiting.send(form.get("action"), decision="approve", document=box)
-    assert (answer.status_code, answer.headers["location"]) == (303, link)
+    assert (answer.status_code, led_to(answer)) == (303, link)
     assert len(texts(waiting.get(link), ".documents .address")) == 2, "the part before, which is the last now"
     assert waiting.press(waiting.form("approvals", "approve")) == 303, "all, listed or not"
     assert not waiting.get(PAGE).cssselect(".documents li")
@@ -128,7 +128,7 @@ def test_a_page_is_removed_at_its_hit_and_crawled_again_if_wanted(
     del fields["csrf_token"]
     assert administration.send(form.get("action"), Role.READER, **fields).status_code == 403
     answer = administration.send(form.get("action"), Role.EDITOR, **fields)
-    assert (answer.status_code, answer.headers["location"]) == (303, query)
+    assert (answer.status_code, led_to(answer)) == (303, query)
     assert not administration.get(query).cssselect(".hit h3 a[href$='/heron']")
     workspace.crawl("--force")
     assert not administration.get(query).cssselect(".hit h3 a[href$='/heron']"), "no crawl brings it back"

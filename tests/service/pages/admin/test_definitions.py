@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from lxml.html import HtmlElement, document_fromstring
-from service.pages.admin.conftest import Administration, texts
+from service.pages.admin.conftest import Administration, led_to, texts
 from service.pages.test_page_attacks import QUOTES, SCRIPT, assert_harmless
 from support.in_process import InProcessWorkspace
 
@@ -78,7 +78,7 @@ def test_a_folder_is_excluded_after_a_look_at_what_it_drops(definition: Definiti
     assert save.get("formaction") == PAGE
     assert "exclude" not in definition.text
     answer = definition.send("    type: web", "    type: web\n    exclude: [/heron]")
-    assert (answer.status_code, answer.headers["location"]) == (303, PAGE)
+    assert (answer.status_code, led_to(answer)) == (303, PAGE)
     assert definition.administration.project.sources["site"].exclude == ("/heron",)
     listed = definition.administration.get("/admin/definitions")
     assert "user:administrator" in " ".join(texts(listed, "tbody"))
@@ -227,7 +227,7 @@ def test_schedules_are_changed_after_a_look_at_the_next_launches(
     asked = asked_page(administration.send(f"{path}/what-if", lines=lines))
     assert texts(asked, ".facts dt") == ["nightly"]
     answer = administration.send(path, lines=lines, revision=revision)
-    assert (answer.status_code, answer.headers["location"]) == (303, path)
+    assert (answer.status_code, led_to(answer)) == (303, path)
     assert "every: 7 h" in file.read_text()
     present = administration.get(path).cssselect("form[action$='/undo'] [name=revision]")[0].get("value")
     assert administration.send(f"{path}/undo", revision=present).status_code == 303

@@ -39,6 +39,9 @@ PATHS = (
     "/admin/sources/running/urls",
     "/admin/sources/running/url?url=http://elsewhere.example/",
     "START&more=1&who=user:ben",
+    "/admin/sources/paused?done=pause",
+    "/admin/schedules?done=launch&language=de",
+    "/admin/sources/running/suggestions",
     "/admin/approvals",
     "/admin/schedules",
     "/admin/queries",
@@ -166,8 +169,36 @@ def test_the_failing_source_is_found_and_a_crawl_is_paused(
     page.click("tbody th a")
     page.wait_for_url("**/admin/sources/running")
     page.click(".orders button:has-text('Pause')")
-    page.wait_for_url("**/admin/sources/running")
+    page.wait_for_url("**/admin/sources/running?done=pause")
     assert ("pause", "running") in shown[0].supervisor.orders
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_what_was_clicked_is_answered_where_the_focus_is(
+    visit: Callable[..., Watched], shown: tuple[Administration, str], colours: str
+) -> None:
+    start = shown[0].project.sources["late"].start_urls[0]
+    window = visit(PHONE, color_scheme=colours)
+    path = f"/admin/sources/late/url?url={start}{'0' if colours == 'light' else '1'}"
+    page = window.open(path)
+    page.click(".orders form[action$='/submit'] button")
+    expect(page.locator(".done[role=status]")).to_be_focused()
+    assert window.findings() == []
+    page.click(".orders summary")
+    page.click(".orders form[action$='/remove'] button")
+    expect(page.locator(".orders form:has([name=restore])")).to_be_visible()
+    expect(page.locator(".done[role=status]")).to_be_focused()
+    assert window.findings() == []
+    page.click(".orders form:has([name=restore]) button")
+    expect(page.locator(".orders summary")).to_be_visible()
+    assert window.findings() == []
+    window.open("/?q=bird+4")
+    window.page.locator(".hit", has_text="Bird 4").first.locator(".remove summary").click()
+    window.page.locator(".remove[open] button").click()
+    expect(window.page.locator(".done[role=status]")).to_be_focused()
+    assert window.findings() == []
+    window.page.click(".done button")
+    expect(window.page.locator(".next-visit")).to_be_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no JavaScript"])
@@ -188,10 +219,10 @@ def test_a_folder_is_excluded_after_a_look_at_what_it_drops_and_the_change_undon
     assert file.read_text() == before
     assert not scripts or window.findings() == []
     page.click("button[formaction]")
-    page.wait_for_url("**/sources/running/definition")
+    page.wait_for_url("**/sources/running/definition?done=save")
     assert file.read_text() == before.replace(lines, f"{lines}\n    exclude: [/3]")
     page.click("form[action$='/undo'] button")
-    page.wait_for_url("**/sources/running/definition")
+    page.wait_for_url("**/sources/running/definition?done=undo")
     assert file.read_text() == before
 
 

@@ -6,7 +6,7 @@ import csv
 from io import StringIO
 
 import pytest
-from service.pages.admin.conftest import Administration, texts
+from service.pages.admin.conftest import Administration, led_to, texts
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.model import ScheduleStatus
@@ -61,7 +61,7 @@ def test_schedules_are_steered_by_administrators(administration: Administration,
     assert administration.send(path, Role.EDITOR).status_code == 403
     assert administration.browser().ask("POST", path).status_code == 403
     assert (timed["night"].status, administration.supervisor.orders) == (ScheduleStatus.SCHEDULED, [])
-    assert administration.send(path).headers["location"] == "/admin/schedules"
+    assert led_to(administration.send(path)) == "/admin/schedules"
     done = ("launch", "night") in administration.supervisor.orders
     assert done if order == "launch" else timed["night"].status is ScheduleStatus.DISABLED
     assert administration.send("/admin/schedules/nothing/launch").status_code == 404

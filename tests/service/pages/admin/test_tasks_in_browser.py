@@ -254,10 +254,10 @@ def test_a_crawl_is_stopped_and_another_started(enter: Enter, room: Room) -> Non
     page = enter(Role.EDITOR).page
     page.click("#now a:text-is('busy')")
     page.click(".orders button:has-text('Stop')")
-    page.wait_for_url("**/sources/busy")
+    page.wait_for_url("**/sources/busy?done=stop")
     assert ("stop", "busy") in room.done
     page.click(".orders button.main")
-    page.wait_for_url("**/sources/busy")
+    page.wait_for_url("**/sources/busy?done=start")
     assert ("start", "busy", "") in room.done
 
 
@@ -265,7 +265,7 @@ def test_a_schedule_is_changed_after_a_look_at_its_next_launch(enter: Enter, roo
     page = enter().page
     page.click("nav.sections a:has-text('Schedules')")
     page.click("tr:has(th:text-is('night')) button:has-text('Launch')")
-    page.wait_for_url("**/admin/schedules")
+    page.wait_for_url("**/admin/schedules?done=launch")
     assert ("launch", "night") in room.done
     page.click("a[href$='/definitions/schedules']")
     page.fill("textarea", page.input_value("textarea").replace("0 3 * * *", "0 4 * * *"))
@@ -273,7 +273,7 @@ def test_a_schedule_is_changed_after_a_look_at_its_next_launch(enter: Enter, roo
     expect(page.locator("#launches-title")).to_be_visible()
     assert "0 3 * * *" in room.definition.read_text()
     page.click("button[formaction]")
-    page.wait_for_url("**/definitions/schedules")
+    page.wait_for_url("**/definitions/schedules?done=save")
     assert "0 4 * * *" in room.definition.read_text()
 
 
@@ -302,7 +302,7 @@ def test_of_two_tabs_that_edit_the_same_the_later_one_loses_nothing(enter: Enter
         page.click("form:has(textarea) button")
         page.wait_for_selector("button[formaction]")
     first.click("button[formaction]")
-    first.wait_for_url("**/docs/definition")
+    first.wait_for_url("**/docs/definition?done=save")
     second.click("button[formaction]")
     expect(second.locator("[role=alert]")).to_contain_text("administrator")
     assert "3 h" in second.input_value("textarea")
@@ -322,7 +322,7 @@ def test_a_source_is_added_by_its_url_looked_at_saved_and_crawled(enter: Enter, 
     expect(page.locator("textarea")).to_contain_text(f"{PUBLIC}/manual/")
     assert room.definition.read_text() == before, "nothing is saved before a look"
     page.click("button[formaction]")
-    page.wait_for_url("**/sources/manual/definition")
+    page.wait_for_url("**/sources/manual/definition?done=save")
     try:
         assert room.workspace.command("lint").code == 0
         with site.serve(PUBLIC, 80), without_loop():
@@ -332,7 +332,7 @@ def test_a_source_is_added_by_its_url_looked_at_saved_and_crawled(enter: Enter, 
     finally:
         page.goto(f"{room.address}/admin/sources/manual/definition")
         page.click("form[action$='/undo'] button")
-        page.wait_for_url("**/admin/definitions")
+        page.wait_for_url("**/admin/definitions?done=undo")
     assert room.definition.read_text() == before
 
 
@@ -420,7 +420,7 @@ def test_the_same_pages_below_the_prefix_of_a_proxy(enter: Enter, room: Room) ->
         page.click("tbody a:text-is('docs')")
         page.wait_for_url(f"{address}{PREFIX}/admin/sources/docs")
         page.click(".orders button.main")
-        page.wait_for_url(f"{address}{PREFIX}/admin/sources/docs")
+        page.wait_for_url(f"{address}{PREFIX}/admin/sources/docs?done=start")
         assert ("start", "docs", "") in room.done
         paths = {one.url.removeprefix(address).split("/")[1] for one in window.requests}
         assert paths == {PREFIX.strip("/")}

@@ -104,7 +104,44 @@ def test_each_reason_has_its_own_line(divided: Administration, url: str) -> None
     assert len({line.partition(" ")[2] for line in lines}) == 4
 
 
+@pytest.mark.parametrize(
+    ("path", "named"), [("/hr/pay", {"hr"}), ("/open/news", set()), ("/rest", set())]
+)  # fmt: skip
+def test_who_may_see_a_document_stands_on_its_page(
+    divided: Administration, url: str, path: str, named: set[str]
+) -> None:
+    page = divided.get(page_of(f"{url}{path}"))
+    (line,) = texts(page, ".readers")
+    assert {one for one in ("hr", "staff") if one in line.split(": ")[-1].split(", ")} == named
+    lines = {
+        texts(divided.get(page_of(f"{url}{one}")), ".readers")[0]
+        for one in ("/hr/pay", "/open/news", "/rest")
+    }
+    assert len(lines) == 3, "some, everybody and nobody are told apart"
+
+
+def test_readers_that_a_document_names_itself_are_shown_if_the_service_knows_them(
+    workspace: InProcessWorkspace,
+) -> None:
+    urls = ["https://hr.example.com/a", "https://hr.example.com/b"]
+    readers = "<acl>user:mary</acl><acl>elsewhere</acl>", "<acl>elsewhere</acl>"
+    rows = [
+        f'<document url="{one}"><text>a text</text>{acl}</document>'
+        for one, acl in zip(urls, readers, strict=True)
+    ]
+    (workspace.directory / "pay.xml").write_text(f"<documents>{''.join(rows)}</documents>")
+    agent = {"class": "ultracrawl.agents.DocumentFile", "parameters": {"file": "pay.xml"}}
+    workspace.write({"sources": {"site": {"type": "agent", **agent, "acl": ["sales"]}}})
+    workspace.crawl()
+    administration = Administration(workspace)
+    administration.users.add_user("mary", Role.READER, PASSWORD, ("user:mary",))
+    told = [texts(administration.get(page_of(one)), ".readers, .readers .muted") for one in urls]
+    assert "mary" in told[0][0]
+    assert [len(one) for one in told] == [2, 2], "others may see it, too"
+    assert not any("sales" in one[0] for one in told), "what the definition says does not count"
+
+
 def test_readers_are_for_administrators(divided: Administration, url: str) -> None:
     page = divided.get(page_of(f"{url}/hr/pay", who="user:eva"), Role.EDITOR)
-    assert not page.cssselect(".sight, #who")
+    assert not page.cssselect(".sight, #who, .readers")
     assert "<i>" not in divided.browser().get(page_of(f"{url}/hr/pay", who="<i>x")).text

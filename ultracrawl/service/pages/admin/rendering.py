@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import Request
 from markupsafe import Markup
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.service.metrics.run_history import RunNumbers
 from ultracrawl.service.metrics.run_plots import sparkline
-from ultracrawl.service.pages.rendering import render
+from ultracrawl.service.pages.rendering import page_url, render
 
 OVERVIEW_TEMPLATES = (
     "base.html",
@@ -31,8 +33,17 @@ _RECT = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>')
 def render_admin(
     request: Request, template: str, status: int = 200, *, section: str, **context: Any
 ) -> Response:
-    """Return a page; `section` is the part of the menu that it belongs to."""
-    return render(request, template, status, section=section, sparkline=_sparkline, **context)
+    """Return a page; `section` is the part of the menu that it belongs to.
+
+    Where a form leads to a page, the parameter `done` names what was done (`leads_to`), and the page says it.
+    """
+    done = request.query_params.get("done", "")
+    return render(request, template, status, section=section, done=done, sparkline=_sparkline, **context)
+
+
+def leads_to(request: Request, path: str, done: str, query: Sequence[tuple[str, str]] = ()) -> Response:
+    """Return the answer to a form: the page that says what was done."""
+    return RedirectResponse(page_url(request, path, [*query, ("done", done)]), HTTPStatus.SEE_OTHER)
 
 
 @lru_cache(maxsize=2048)

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from ultracrawl.errors import NotFoundError, UserError
 from ultracrawl.service.api import approvals
@@ -16,11 +16,10 @@ from ultracrawl.service.api.access import Editor, Fields, Form, State
 from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict, RequestBody, without_folders
 from ultracrawl.service.approval import combined_revision
-from ultracrawl.service.held_back import CHANGES, DELETIONS
+from ultracrawl.service.held_back import CHANGES, DELETIONS, ORDERED
 from ultracrawl.service.pages.admin.approvals.waiting import waiting_sources
-from ultracrawl.service.pages.admin.rendering import render_admin
+from ultracrawl.service.pages.admin.rendering import leads_to, render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
-from ultracrawl.service.pages.rendering import page_url
 
 router = APIRouter(prefix=ADMIN, route_class=PageRoute)
 Order = TypeVar("Order", bound=RequestBody)
@@ -79,7 +78,7 @@ def approve(
     documents = fields.get("document", [])
     chosen = [one.partition(" ") for one in documents]
 
-    def decide() -> None:
+    def decide() -> str:
         if not chosen and "revision" not in form:
             raise UserError("no document is chosen: mark its box first")
         order = _order(
@@ -88,7 +87,8 @@ def approve(
             urls=tuple(url for _, _, url in chosen),
         )
         shown = combined_revision(revision for revision, _, _ in chosen) if chosen else _shown(form)
-        approvals.decide(state, name, order, details, shown)
+        answer = approvals.decide(state, name, order, details, shown)
+        return ORDERED if answer["kept"] else order.decision.value
 
     return _decided(request, decide, name, page, documents)
 
@@ -105,9 +105,10 @@ def delete(
 ) -> Response:
     """Carry out the deletions that are held back, or forget them."""
 
-    def decide() -> None:
+    def decide() -> str:
         order = _order(approvals.DeletionOrder, decision=form.get("decision", ""))
-        approvals.decide_held(DELETIONS, state, name, order.decision, details, _shown(form))
+        answer = approvals.decide_held(DELETIONS, state, name, order.decision, details, _shown(form))
+        return ORDERED if answer["done"] == ORDERED else f"deletions {order.decision.value}"
 
     return _decided(request, decide, name, page)
 
@@ -124,30 +125,32 @@ def accept(
 ) -> Response:
     """Let the new versions that are held back into the index, or drop them."""
 
-    def decide() -> None:
+    def decide() -> str:
         order = _order(approvals.ChangeOrder, decision=form.get("decision", ""))
-        approvals.decide_held(CHANGES, state, name, order.decision, details, _shown(form))
+        answer = approvals.decide_held(CHANGES, state, name, order.decision, details, _shown(form))
+        return ORDERED if answer["done"] == ORDERED else f"changes {order.decision.value}"
 
     return _decided(request, decide, name, page)
 
 
 def _decided(
-    request: Request, decide: Callable[[], None], name: str, page: int, marked: Collection[str] = ()
+    request: Request, decide: Callable[[], str], name: str, page: int, marked: Collection[str] = ()
 ) -> Response:
     """Carry a decision out, and lead back to its list: to that of all sources, or to a `page` of that of one.
 
+    `decide` returns what was done, which the list then says.
     If it is refused, the list is shown as it is now, with the reason; what is still there stays marked.
     """
     source = name if page else ""
     try:
-        decide()
+        done = decide()
     except NotFoundError:
         raise
     except (UserError, Conflict) as error:
         status = HTTPStatus.CONFLICT if isinstance(error, Conflict) else HTTPStatus.BAD_REQUEST
         return _list(request, source, page or 1, status, without_folders(request, error), marked)
     query = [("source", source), ("page", str(page))] if page else []
-    return RedirectResponse(page_url(request, f"{ADMIN}/approvals", query), HTTPStatus.SEE_OTHER)
+    return leads_to(request, f"{ADMIN}/approvals", done, query)
 
 
 def _order(kind: type[Order], **fields: object) -> Order:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.api import definitions
@@ -20,9 +20,8 @@ from ultracrawl.service.editing.definition_files import FoundDefinition
 from ultracrawl.service.editing.versions import Version as SavedVersion
 from ultracrawl.service.editing.versions import Versions
 from ultracrawl.service.editing.what_if import WhatIf, draft_lines, what_if
-from ultracrawl.service.pages.admin.rendering import render_admin
+from ultracrawl.service.pages.admin.rendering import leads_to, render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
-from ultracrawl.service.pages.rendering import page_url
 from ultracrawl.sources.editing.excerpt import new_source_lines
 
 router = APIRouter(prefix=ADMIN, route_class=PageRoute)
@@ -149,7 +148,7 @@ async def _saved(
         await definitions.saved_lines(state, name, order, request.state.requester.name, details)
     except (UserError, WorkError) as error:
         return await to_thread.run_sync(_refused, request, state, name, order, error)
-    return _back(request, state, name)
+    return _back(request, state, name, "save")
 
 
 async def _undone(
@@ -157,7 +156,7 @@ async def _undone(
 ) -> Response:
     order = definitions.Undo(revision=form.get("revision", "")[:100])
     await definitions.undone(state, name, order, request.state.requester.name, details)
-    return _back(request, state, name)
+    return _back(request, state, name, "undo")
 
 
 def _lines(form: dict[str, str]) -> str:
@@ -227,8 +226,8 @@ def _present(versions: list[SavedVersion], found: FoundDefinition) -> SavedVersi
     return latest if latest is not None and latest.revision == found.excerpt.revision else None
 
 
-def _back(request: Request, state: ApiState, name: str | None) -> Response:
+def _back(request: Request, state: ApiState, name: str | None, done: str) -> Response:
     place = _SCHEDULES if name is None else f"/sources/{quote(name, '')}/definition"
     if name is not None and name not in state.project.known_sources:  # taken back, or not in force yet
         place = "/definitions"
-    return RedirectResponse(page_url(request, ADMIN + place), HTTPStatus.SEE_OTHER)
+    return leads_to(request, ADMIN + place, done)

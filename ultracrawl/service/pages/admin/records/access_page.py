@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from http import HTTPStatus
 from itertools import islice
 
 from fastapi import APIRouter, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from ultracrawl.dataclass import dataclass
 from ultracrawl.model.dates import as_text
@@ -16,9 +15,8 @@ from ultracrawl.service.access.sessions import Session
 from ultracrawl.service.access.tokens import Token
 from ultracrawl.service.api.access import Administrator, State
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.pages.admin.rendering import render_admin
+from ultracrawl.service.pages.admin.rendering import leads_to, render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
-from ultracrawl.service.pages.rendering import page_url
 from ultracrawl.stores.audit_log import recorded_actions
 
 router = APIRouter(prefix=f"{ADMIN}/access", route_class=PageRoute)
@@ -79,7 +77,7 @@ def access_page(request: Request, state: State, _requester: Administrator) -> Re
 def revoke_token(request: Request, state: State, _requester: Administrator, name: str) -> Response:
     """Refuse a token from now on."""
     state.accounts.tokens.revoke_token(name)
-    return RedirectResponse(page_url(request, f"{ADMIN}/access"), HTTPStatus.SEE_OTHER)
+    return leads_to(request, f"{ADMIN}/access", "revoke")
 
 
 def _people(state: ApiState) -> list[Person]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-from http import HTTPStatus
 
 from fastapi import APIRouter, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from ultracrawl.service.api import schedules
 from ultracrawl.service.api.access import Administrator, Reader, State
-from ultracrawl.service.pages.admin.rendering import render_admin
+from ultracrawl.service.pages.admin.rendering import leads_to, render_admin
 from ultracrawl.service.pages.admin.schedules.day_view import coming_day
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
-from ultracrawl.service.pages.rendering import page_url
 
 router = APIRouter(prefix=f"{ADMIN}/schedules", route_class=PageRoute)
 
@@ -38,4 +36,4 @@ async def steer(
 ) -> Response:
     """Give an order to a schedule: launch it now, enable, disable, stop or resume it."""
     await schedules.steer(state, requester, name, order)
-    return RedirectResponse(page_url(request, f"{ADMIN}/schedules"), HTTPStatus.SEE_OTHER)
+    return leads_to(request, f"{ADMIN}/schedules", order.value)

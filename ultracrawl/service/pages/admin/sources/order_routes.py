@@ -1,10 +1,10 @@
-"""Forms that give orders for the crawls of a source; each leads back to the page of the source."""
+"""Forms that give orders for the crawls of a source; each leads to the page that says what was done."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
@@ -17,11 +17,11 @@ from ultracrawl.service.api.problems import Conflict, without_folders
 from ultracrawl.service.api.sources import carried_out
 from ultracrawl.service.orders import Supervision
 from ultracrawl.service.pages.account.login import local_path
-from ultracrawl.service.pages.admin.rendering import render_admin
+from ultracrawl.service.pages.admin.rendering import leads_to, render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
-from ultracrawl.service.pages.rendering import page_url
 
 router = APIRouter(prefix=f"{ADMIN}/sources", route_class=PageRoute)
+_URL_PAGE = f"{ADMIN}/sources/{{}}/url"
 _ORDERS: dict[str, Callable[[Supervision, str], Awaitable[None]]] = {
     "stop": lambda supervisor, name: supervisor.stop_source(name),
     "pause": lambda supervisor, name: supervisor.pause_source(name),
@@ -34,7 +34,7 @@ async def start(request: Request, state: State, _requester: Editor, name: str, f
     """Crawl a source now; with the field `force` every page is fetched and indexed again."""
     state.valid_source(name)
     await carried_out(state.supervisor.start_source(name, force=bool(form.get("force"))))
-    return _back_to_source(request, name)
+    return _back_to_source(request, name, "start")
 
 
 @router.post("/{name}/submit", name="submit")
@@ -60,7 +60,7 @@ def submit(
             again=again,
             problem=without_folders(request, Conflict(answer.text)),
         )
-    return RedirectResponse(_url_page(request, name, url), HTTPStatus.SEE_OTHER)
+    return leads_to(request, _URL_PAGE.format(quote(name, "")), "submit", [("url", url)])
 
 
 @router.post("/{name}/remove", name="remove")
@@ -69,18 +69,17 @@ def remove(
 ) -> Response:
     """Remove a URL for good, or with the field `restore` let the next crawl fetch it again.
 
-    Leads back to `next`; to the page of the URL without it, and if a running crawl carries the order out.
+    Leads back to `next`, which says what was removed; to the page of the URL without it, and if a running crawl carries
+    the order out.
     """
     decision = Decision.RESTORE if form.get("restore") else Decision.REMOVE
     order = ApprovalOrder(decision=decision, urls=(form.get("url", "").strip(),))
     answer = decide(state, name, order, details)
     if form.get("next") and not answer["kept"]:
-        return RedirectResponse(local_path(request, form["next"]), HTTPStatus.SEE_OTHER)
-    return RedirectResponse(_url_page(request, name, order.urls[0]), HTTPStatus.SEE_OTHER)
-
-
-def _url_page(request: Request, name: str, url: str) -> str:
-    return page_url(request, f"{ADMIN}/sources/{quote(name, '')}/url", [("url", url)])
+        target = local_path(request, form["next"])
+        removed = urlencode({"removed": order.urls[0], "removed_from": name})
+        return RedirectResponse(f"{target}{'&' if '?' in target else '?'}{removed}", HTTPStatus.SEE_OTHER)
+    return leads_to(request, _URL_PAGE.format(quote(name, "")), decision.value, [("url", order.urls[0])])
 
 
 def _add_order(order: str, give: Callable[[Supervision, str], Awaitable[None]]) -> None:
@@ -88,12 +87,12 @@ def _add_order(order: str, give: Callable[[Supervision, str], Awaitable[None]]) 
     async def ordered(request: Request, state: State, _requester: Editor, name: str) -> Response:
         state.known_source(name)
         await carried_out(give(state.supervisor, name))
-        return _back_to_source(request, name)
+        return _back_to_source(request, name, order)
 
 
 for _order, _give in _ORDERS.items():
     _add_order(_order, _give)
 
 
-def _back_to_source(request: Request, name: str) -> Response:
-    return RedirectResponse(page_url(request, f"{ADMIN}/sources/{quote(name, '')}"), HTTPStatus.SEE_OTHER)
+def _back_to_source(request: Request, name: str, done: str) -> Response:
+    return leads_to(request, f"{ADMIN}/sources/{quote(name, '')}", done)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 from typing import Annotated, Any, NamedTuple
 
 from anyio import to_thread
@@ -17,8 +18,8 @@ from ultracrawl.model.advice import advice_for_record
 from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.inspection.explanation import Explanation, explain, explain_past
-from ultracrawl.run.inspection.url_life import LoggedVisit, linking_pages, logged_visits
-from ultracrawl.service.access.requester import Role
+from ultracrawl.run.inspection.url_life import LoggedVisit, linking_pages, logged_visits, prospect_of
+from ultracrawl.service.access.requester import Requester, Role
 from ultracrawl.service.access.seen import Sight, requester_named, why_unseen
 from ultracrawl.service.api.access import Address, Editor, State
 from ultracrawl.service.api.state import ApiState
@@ -30,6 +31,8 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.project_stores import state_to_read
 
 router = APIRouter(prefix=f"{ADMIN}/sources", route_class=PageRoute)
+_MOST_TRIED = 30
+"""Users and groups of which a page finds out whether they see its document."""
 _MOST = 50
 """Redirects and texts of links that are shown."""
 
@@ -45,6 +48,16 @@ class Life(NamedTuple):
     """Pages that link to it."""
     visits: Sequence[LoggedVisit] = ()
     """Its visits in the log of fetches, the newest first."""
+
+
+class Readers(NamedTuple):
+    """Who sees a document of the index, as searches of theirs find it."""
+
+    everybody: bool
+    names: tuple[str, ...] = ()
+    """Readers that the definition names or the service knows."""
+    are_own: bool = False
+    """Whether the document names its readers itself, so that others may see it too."""
 
 
 @router.get("/{name}/url")
@@ -70,10 +83,16 @@ async def url_page(
     if as_of_run is not None:
         past = await to_thread.run_sync(explain_past, project, source, url, as_of_run)
     record, hit = found.record, dict[str, Any]()
+    ahead = await to_thread.run_sync(prospect_of, project, name, _forms(found))
+    live = next((one for one in state.supervisor.sources() if one.name == name), None)
     is_administrator = requester.allows(Role.ADMINISTRATOR)
     if record is not None and record.indexed:
         with suppress(NotFoundError, WorkError):  # what the requester may not see is not shown
             hit = await state.searching.run(requester, DocumentOrder(name, record.shown_url), address=address)
+    readers_now = None
+    if is_administrator:
+        with suppress(WorkError):  # no searches are possible now
+            readers_now = await _readers(state, requester, source, record, address)
     return render_admin(
         request,
         "admin/url.html",
@@ -81,6 +100,8 @@ async def url_page(
         source=name,
         found=found,
         deciding=deciding(found),
+        ahead=ahead,
+        live=live,
         past=None if past is None else past.verdicts,
         as_of_run=as_of_run,
         record=record,
@@ -93,6 +114,8 @@ async def url_page(
         if is_administrator and record is not None
         else (),
         nobody=(NOBODY,),
+        readers_now=readers_now,
+        is_public=name in project.public_sources,
         hit=hit,
         attributes={"Title": hit["title"], **hit["attributes"]} if hit else {},
         link=safe_link(record.shown_url if record is not None else found.canonical_url),
@@ -102,6 +125,38 @@ async def url_page(
 def deciding(found: Explanation) -> Decision | None:
     """Return the first decision that excludes a URL; None if no rule does."""
     return next((decision for decision in found.decisions if not decision.accept), None)
+
+
+def _forms(found: Explanation) -> tuple[str, ...]:
+    """Return the URLs by which a document is ordered, the access URL first."""
+    record = found.record
+    return (found.canonical_url or found.url, found.url) if record is None else (record.url, record.shown_url)
+
+
+async def _readers(
+    state: ApiState, requester: Requester, source: DataSource, record: UrlRecord | None, address: str
+) -> Readers | None:
+    """Return who sees the document of a record; None if the index has none."""
+    if record is None or not record.indexed:
+        return None
+    order = DocumentOrder(source.name, record.shown_url)
+
+    async def is_seen(*principals: str) -> bool:
+        try:
+            await state.searching.run(replace(requester, principals=principals), order, address=address)
+        except NotFoundError:
+            return False
+        return True
+
+    if await is_seen():
+        return Readers(everybody=True)
+    defined = [one for one in source.readers_of(record.url, record.shown_url) if one != NOBODY]
+    known = [one.requester.principals or () for one in state.accounts.users.all_users()]
+    known += [one.principals or () for one in state.accounts.tokens.all_tokens()]
+    tried = list(dict.fromkeys([*defined, *chain.from_iterable(known)]))[:_MOST_TRIED]
+    names = tuple([one for one in tried if await is_seen(one)])
+    are_own = not set(defined) <= set(names) or not defined
+    return Readers(everybody=False, names=names, are_own=are_own)
 
 
 async def _sight(
