@@ -9,10 +9,14 @@ import pytest
 from lxml.html import HtmlElement, document_fromstring
 from service.pages.admin.conftest import Administration, led_to, texts
 from service.pages.test_page_attacks import QUOTES, SCRIPT, assert_harmless
+from support.fast import fast_xml
 from support.in_process import InProcessWorkspace
 
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.pages.admin.definitions import suggestions_page
+from ultracrawl.settings.locations import with_location
+from ultracrawl.sources import Project, usable_project
+from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.project_stores import source_notes
 from ultracrawl.stores.source_notes.traps import note_traps
 
@@ -66,6 +70,37 @@ def test_what_is_suggested_can_be_checked(
     assert administration.status(suggested, Role.EDITOR) == 403
     monkeypatch.setattr(suggestions_page, "MOST_URLS", 0)
     assert texts(administration.get(suggested), ".nothing code") == ["ultracrawl suggest site"]
+
+
+class ForeignAdministration(Administration):
+    """The administration of a project whose definitions are the file of another crawler."""
+
+    @property
+    def project(self) -> Project:
+        path = self.workspace.directory / "collection.xml"
+        return with_location(usable_project(read_definitions(path)), path)
+
+
+def test_what_is_suggested_for_the_file_of_another_crawler_is_written_by_hand(
+    workspace: InProcessWorkspace, url: str
+) -> None:
+    options = {"delay": 0.0, "use_sitemaps": False, "start_uris": (f"{url}/",)}
+    (workspace.directory / "collection.xml").write_text(fast_xml(options))
+    assert workspace.command("crawl", "-c", "collection.xml").code == 0
+    (workspace.directory / "ultracrawl.yaml").write_text("sources: {}")
+    administration = ForeignAdministration(workspace)
+    (name,) = administration.project.sources
+    suggested = f"/admin/sources/{name}/suggestions"
+    assert not administration.get(suggested).cssselect(".by-hand"), "nothing to write"
+    bounded = [f"{url}/cal?month=*", [100, 100, 100], list(range(10)), 1.0, 100, []]
+    note_traps(source_notes(administration.project, name), [bounded])
+    page = administration.get(suggested)
+    assert texts(page, ".findings code"), "the lines"
+    assert texts(page, ".by-hand code") == [
+        "collection.xml",
+        "ultracrawl convert collection.xml -o ultracrawl.yaml",
+    ]
+    assert not page.cssselect("textarea, button.main")
 
 
 def test_a_folder_is_excluded_after_a_look_at_what_it_drops(definition: Definition, url: str) -> None:

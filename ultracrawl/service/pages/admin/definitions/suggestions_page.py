@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
@@ -15,6 +16,7 @@ from ultracrawl.service.editing.saving import lines_with_items
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
 from ultracrawl.sources import DataSource, compile_source
+from ultracrawl.sources.dialects import is_yaml
 from ultracrawl.sources.editing.hidden_values import source_entry_model
 from ultracrawl.sources.editing.option_changes import editable_options
 from ultracrawl.sources.reading.tree import OptionPath
@@ -48,6 +50,8 @@ def suggestions_page(request: Request, state: State, _requester: Administrator, 
         source=name,
         found=found,
         editable=editable,
+        by_hand="" if found is None or lines else _by_hand(state, found, source),
+        file=Path(state.project.definitions).name if state.project.definitions else "",
         lines=lines,
         revision=revision,
         sentence_of=sentence_of,
@@ -67,6 +71,19 @@ def _suggestions(state: ApiState, source: DataSource) -> Suggestions | None:
             return None
         rules = compile_source(source, state.project)
         return suggestions_of(store, source, rules, known_traps(state.project, source))
+
+
+def _by_hand(state: ApiState, found: Suggestions, source: DataSource) -> str:
+    """Return the word of the template for where suggested lines are written by hand; empty if none are."""
+    if not any(one.line for one in found.all):
+        return ""
+    if state.project.definitions and not is_yaml(state.project.definitions):
+        return "format"
+    try:
+        definitions.found_definition(state, source.name)
+    except UserError:
+        return "place"
+    return "file"
 
 
 def _lines(state: ApiState, name: str, additions: Additions) -> tuple[str, str]:
