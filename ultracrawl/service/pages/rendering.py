@@ -59,6 +59,18 @@ def page_url(request: Request, path: str = "/", query: Iterable[tuple[str, str]]
     return f"{root}{path}{'?' if encoded else ''}{encoded}"
 
 
+def admin_url(request: Request, path: str, query: Iterable[tuple[str, str]] = ()) -> str:
+    """Return the URL of a page of the administration, in the language that the URL of the present page names."""
+    pairs, asked = list(query), _asked_language(request)
+    if asked and "language" not in dict(pairs):
+        pairs.append(("language", asked))
+    return page_url(request, path, pairs)
+
+
+def _link(request: Request, path: str = "/", query: Iterable[tuple[str, str]] = ()) -> str:
+    return (admin_url if path.startswith("/admin") else page_url)(request, path, query)
+
+
 def static_url(request: Request, name: str) -> str:
     """Return the URL of a static file, which changes with its content."""
     return page_url(request, f"/static/{name}", [("v", static_files()[name].version)])
@@ -66,8 +78,12 @@ def static_url(request: Request, name: str) -> str:
 
 def chosen_language(request: Request) -> str:
     """Return the code of the language in the URL, or preferred by the browser; empty if there is no such catalogue."""
+    return _asked_language(request) or negotiated(request.headers.get("accept-language", ""))
+
+
+def _asked_language(request: Request) -> str:
     asked = request.query_params.get("language", "")
-    return asked if asked in languages() else negotiated(request.headers.get("accept-language", ""))
+    return asked if asked in languages() else ""
 
 
 def site_title(request: Request) -> str:
@@ -105,7 +121,8 @@ def render(
         .render(
             {
                 "request": request,
-                "url": partial(page_url, request),
+                "url": partial(_link, request),
+                "asked_language": _asked_language(request),
                 "static": partial(static_url, request),
                 "language": language,
                 "languages": languages().values(),

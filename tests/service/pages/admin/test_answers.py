@@ -223,3 +223,23 @@ def test_a_link_cannot_put_words_into_an_answer(administration: Administration) 
         text = administration.browser().get(f"{path}?done=%3Cb%3Ehello").text
         assert not document_fromstring(text).cssselect(".done[role]")
         assert "hello" not in document_fromstring(text).cssselect("#main")[0].text_content()
+
+
+def test_a_chosen_language_stays_on_the_way_through_the_administration(
+    administration: Administration, url: str
+) -> None:
+    at_url = f"{page_of(f'{url}/heron')}&more=1"
+    for path in ("/admin?", f"{SOURCE}?", f"{SOURCE}/urls?", at_url, "/admin/schedules?", "/admin/approvals?",
+                 "/admin/definitions?", f"{SOURCE}/definition?", "/admin/definitions/new?", "/admin/access?",
+                 "/admin/audit?", "/admin/queries?", "/?q=heron"):  # fmt: skip
+        page = administration.get(f"{path}&language=de")
+        assert page.get("lang") == "de"
+        leads = [one.get("href") for one in page.cssselect("a[href^='/admin']:not([hreflang])")]
+        leads += [one.get("action") for one in page.cssselect("form[method=post][action^='/admin']")]
+        assert [one for one in leads if "language=de" not in one] == []
+        asking = page.cssselect("form[action^='/admin']:not([method=post])")
+        assert all(one.cssselect("[name=language][value=de]") for one in asking)
+    answer = administration.send(f"{SOURCE}/submit?language=de", url=f"{url}/heron", again="1")
+    assert administration.get(answer.headers["location"]).get("lang") == "de"
+    unknown = administration.get("/admin?language=xx").cssselect("main a")
+    assert not [one for one in unknown if "language" in one.get("href")]

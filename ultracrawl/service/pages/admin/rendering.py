@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from ultracrawl.service.metrics.run_history import RunNumbers
 from ultracrawl.service.metrics.run_plots import sparkline
-from ultracrawl.service.pages.rendering import page_url, render
+from ultracrawl.service.pages.rendering import admin_url, render
 
 OVERVIEW_TEMPLATES = (
     "base.html",
@@ -43,7 +43,7 @@ def render_admin(
 
 def leads_to(request: Request, path: str, done: str, query: Sequence[tuple[str, str]] = ()) -> Response:
     """Return the answer to a form: the page that says what was done."""
-    return RedirectResponse(page_url(request, path, [*query, ("done", done)]), HTTPStatus.SEE_OTHER)
+    return RedirectResponse(admin_url(request, path, [*query, ("done", done)]), HTTPStatus.SEE_OTHER)
 
 
 @lru_cache(maxsize=2048)

@@ -17,7 +17,7 @@ from ultracrawl.service.api.access import Administrator, State
 from ultracrawl.service.editing.definition_files import BracedSourcesError
 from ultracrawl.service.pages.admin.rendering import render_admin
 from ultracrawl.service.pages.page_route import ADMIN, PageRoute
-from ultracrawl.service.pages.rendering import page_url
+from ultracrawl.service.pages.rendering import admin_url
 from ultracrawl.sources.definition import LONGEST_NAME, to_source_name
 from ultracrawl.sources.editing.excerpt import source_to_copy
 
@@ -54,7 +54,7 @@ def new_source_page(
             problem = str(error)
         else:
             place = f"{ADMIN}/sources/{quote(name, '')}/definition"
-            return RedirectResponse(page_url(request, place, [("start_url", begin)]), HTTPStatus.SEE_OTHER)
+            return RedirectResponse(admin_url(request, place, [("start_url", begin)]), HTTPStatus.SEE_OTHER)
     status = HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK
     return render_admin(
         request,
