@@ -3,8 +3,8 @@
     python tools/mirror.py [--tree PATH] [--hub CLASS] [--json | --check]
 
 `--tree` takes any checkout, so that the metrics of two can be compared. With `--check` only what is too wide (imports
-of a module, arguments of a constructor, modules of a folder) and objects that several subpackages write are printed;
-the exit status is 1 if there are any.
+of a module, arguments of a constructor, modules of a folder), imports inside functions that are too many or have no
+reason, and objects that several subpackages write are printed; the exit status is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -53,6 +54,11 @@ DYNAMIC: Mapping[str, str] = {
     "ultracrawl.system.plugins": "entry points",
 }
 """Modules that import others by a name in a variable, and why: the import contracts do not see these imports."""
+LATE_IMPORTS = 117
+"""Imports inside functions: lower the number when there are fewer, do not raise it."""
+
+_LATE = re.compile(r"noqa:.*\bPLC0415\b")
+_REASON = re.compile(r"\bPLC0415 - \S")
 
 Numbers = dict[str, Any]
 Class = tuple[str, str]
@@ -123,7 +129,7 @@ def mirror(root: Path, hub_class: str = HUB) -> Numbers:
 
 
 def excesses(tree: SourceTree) -> Iterator[str]:
-    """Yield a line for each module, constructor and folder that is too wide, and each object of several subpackages."""
+    """Yield a line for what is too wide, imported late without a reason, or written by several subpackages."""
     for module in tree.modules.values():
         if (count := imports_of(module)) > WIDE.get(module.name, MAX_IMPORTS):
             yield f"{module.name}: {count} imports; a module has at most {MAX_IMPORTS}"
@@ -132,6 +138,7 @@ def excesses(tree: SourceTree) -> Iterator[str]:
         for name, count in _constructors(module):
             if count > WIDE.get(name, MAX_ARGUMENTS):
                 yield f"{name}: {count} arguments; a constructor has at most {MAX_ARGUMENTS}"
+    yield from _late_imports(tree)
     for folder in _folder_sizes(tree)[OVERFULL_FOLDERS]:
         yield f"{folder}: more modules than {MAX_FOLDER_MODULES} in a folder"
     for shared in hub.shared_writes(tree)["each"]:
@@ -145,6 +152,27 @@ def imports_of(module: Module) -> int:
         isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != "__future__"
         for node in (*module.tree.body, *below)
     )
+
+
+def _late_imports(tree: SourceTree) -> Iterator[str]:
+    """Yield a line for each import inside a function that lacks a reason, one if they are many, and those of faces."""
+    count = 0
+    for module in tree.modules.values():
+        late = module.marks(_LATE)
+        count += len(late)
+        for line in sorted(late - module.marks(_REASON)):
+            yield f"{tree.place(module, line)}: an import inside a function; say why: `# noqa: PLC0415 - WHY`"
+    if count > LATE_IMPORTS:
+        yield f"{count} imports inside functions; there are at most {LATE_IMPORTS}"
+    yield from _faces_of_others(tree)
+
+
+def _faces_of_others(tree: SourceTree) -> Iterator[str]:
+    """Yield a line for each face with a name from outside its package: contracts see the package, not its stub."""
+    for stub in sorted((tree.root / tree.package).rglob("__init__.pyi")):
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.level != 1):
+                yield f"{stub.relative_to(tree.root)}:{node.lineno}: a face has only names of its package"
 
 
 def imports_by_name(module: Module) -> bool:

@@ -236,3 +236,25 @@ def test_an_import_by_name_is_found_unless_it_is_listed(grow, monkeypatch):
     assert found == ["ultracrawl.a", "ultracrawl.b"]
     monkeypatch.setattr(mirror, "DYNAMIC", {"ultracrawl.b": "a reason"})
     assert [line.partition(":")[0] for line in mirror.excesses(tree)] == ["ultracrawl.a"]
+
+
+def test_imports_inside_functions_may_shrink_only(grow, monkeypatch):
+    late = "    import os  # noqa: PLC0415 - slow\n"
+    monkeypatch.setattr(mirror, "LATE_IMPORTS", 2)
+    assert list(mirror.excesses(grow({"ultracrawl/one.py": f"def late():\n{late * 2}"}))) == []
+    assert list(mirror.excesses(grow({"ultracrawl/one.py": f"def late():\n{late * 3}"}))) != []
+
+
+@pytest.mark.parametrize("comment", ["noqa: PLC0415", "noqa: F401, PLC0415", "noqa: PLC0415 -"])
+def test_an_import_inside_a_function_has_a_reason(grow, comment):
+    tree = grow({"ultracrawl/one.py": f"def late():\n    import os  # {comment}\n"})
+    assert [line.partition(": ")[0] for line in mirror.excesses(tree)] == ["ultracrawl/one.py:2"]
+
+
+def test_a_face_has_only_names_of_its_package(grow):
+    stub = "from .inner import One as One\nfrom ..outer import Two as Two\nfrom os import path\n"
+    found = list(mirror.excesses(grow({"ultracrawl/a/__init__.pyi": stub})))
+    assert [line.rpartition(": ")[0] for line in found] == [
+        "ultracrawl/a/__init__.pyi:2",
+        "ultracrawl/a/__init__.pyi:3",
+    ]

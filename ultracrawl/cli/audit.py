@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ultracrawl import stores
 from ultracrawl.cli.plugin_verbs import PLUGIN_VERB, PluginVerb
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.system.files import why_not_writable
@@ -99,8 +100,6 @@ def _verb_of(context: click.Context) -> _Verb:
 
 
 def _record(project: Project, context: click.Context, result: str) -> None:
-    from ultracrawl.stores.audit_log import Actor, record_action  # noqa: PLC0415 - few verbs are recorded
-
     given = context.params
     targets: list[str] = []
     for name in _TARGETS:
@@ -111,4 +110,6 @@ def _record(project: Project, context: click.Context, result: str) -> None:
         details["options"] = options
     if given.get("role"):
         details["role"] = given["role"]
-    record_action(project, Actor.of_process(), _verb_of(context).words, targets, result, **details)
+    stores.record_action(
+        project, stores.Actor.of_process(), _verb_of(context).words, targets, result, **details
+    )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from ultracrawl import sources, stores
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.groups import REMOTE_VERBS
 from ultracrawl.cli.mistakes import Mistake
@@ -155,9 +156,7 @@ def open_state_project(config: str | None) -> Project:
 
     Raises `UserError`.
     """
-    from ultracrawl.stores.project_stores import with_stored_sources  # noqa: PLC0415 - slow, not every verb needs it
-
-    project = with_stored_sources(find_state_project(config))
+    project = stores.with_stored_sources(find_state_project(config))
     note_project(project)
     return project
 
@@ -167,10 +166,8 @@ def open_readable_project(config: str | None) -> Project:
 
     Raises `UserError` if there is none.
     """
-    from ultracrawl.stores.project_stores import with_stored_sources  # noqa: PLC0415 - as above
-
     try:
-        return with_stored_sources(open_project(config))
+        return stores.with_stored_sources(open_project(config))
     except DefinitionError:
         project = open_state_project(config)
         if not project.known_sources:
@@ -184,9 +181,7 @@ def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
     Raises `UserError` for an unknown name, and if no source is without mistakes.
     """
     wanted = tuple(names)
-    from ultracrawl.sources import Catalog  # noqa: PLC0415 - slow, and not every verb reads definitions
-
-    found = Catalog(project).select(wanted)
+    found = sources.Catalog(project).select(wanted)
     for name, source in project.invalid_sources.items() if not wanted else ():
         print_line(f"{name}: left out: {first_and_count(source.findings)}", err=True)
     return found
@@ -194,9 +189,7 @@ def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
 
 def known_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
     """Return the named sources, or all, with or without mistakes. Raises `UserError` for an unknown name."""
-    from ultracrawl.sources import Catalog  # noqa: PLC0415 - as above
-
-    return Catalog(project).select_known(names)
+    return sources.Catalog(project).select_known(names)
 
 
 def steering_option(function: Callable[..., None]) -> Callable[..., None]:

@@ -5,44 +5,10 @@
 and `tantivy.TantivyIndex` are the engines; `engines.open_index` opens one by name. `words` is the text analysis,
 `query` builds query trees, `hits` ranks and presents matches. `writing.cache.DocumentCache` keeps changes safe until
 they are committed; `writing.process.IndexProcess` applies them in a separate process.
+
+The names are imported on first use.
 """
 
-from ultracrawl.index.budget import SearchBudget, SearchLimit
-from ultracrawl.index.engine import (
-    Change,
-    Deletion,
-    FacetValue,
-    Hit,
-    IndexDocument,
-    IndexEngine,
-    IndexFacts,
-    MatchingSection,
-    NewAnchors,
-    QueryFlaw,
-    Reading,
-    SearchQuery,
-    SearchResult,
-)
-from ultracrawl.index.filters import Filter, Operator
-from ultracrawl.index.hits.highlighting import as_html
+import lazy_loader
 
-__all__ = [
-    "Change",
-    "Deletion",
-    "FacetValue",
-    "Filter",
-    "Hit",
-    "IndexDocument",
-    "IndexEngine",
-    "IndexFacts",
-    "MatchingSection",
-    "NewAnchors",
-    "Operator",
-    "QueryFlaw",
-    "Reading",
-    "SearchBudget",
-    "SearchLimit",
-    "SearchQuery",
-    "SearchResult",
-    "as_html",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

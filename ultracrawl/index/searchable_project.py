@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
+from ultracrawl import sources, stores
 from ultracrawl.dataclass import asdict, dataclass, field, replace
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import Json, RankingWeights
@@ -59,9 +60,7 @@ class IndexPlace:
         """Return the secret options in plain text. Raises `UserError`."""
         if not self.secrets:
             return {}
-        from ultracrawl.sources.secrets import read_secrets  # noqa: PLC0415 - slow, and few indexes have any
-
-        return read_secrets(self.secrets, self.option, key_file)
+        return sources.read_secrets(self.secrets, self.option, key_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +185,7 @@ class SearchableProject:
         undefined = self.outside(sources)
         if not undefined or self.state is None:
             return ()
-        from ultracrawl.stores.project_stores import is_left_over  # noqa: PLC0415 - slow, and few searches need it
-
-        return tuple(name for name in undefined if is_left_over(*self.state, name, self.definitions))
+        return tuple(name for name in undefined if stores.is_left_over(*self.state, name, self.definitions))
 
     def to_json(self) -> dict[str, Any]:
         """Return everything except `load_project` as JSON values."""

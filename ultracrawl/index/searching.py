@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from ultracrawl import stores
 from ultracrawl.dataclass import dataclass, replace
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, Hit, SearchBudget, SearchQuery, SearchResult
@@ -340,9 +341,7 @@ def _names_of(principals: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 def _value_lists(project: SearchableProject) -> Mapping[str, ValueList]:
-    from ultracrawl.stores.project_stores import value_lists  # noqa: PLC0415 - slow, and few searches need them
-
-    return value_lists(project.load_project())
+    return stores.value_lists(project.load_project())
 
 
 def _chosen_sources(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ultracrawl import sources
 from ultracrawl.dataclass import dataclass, field, replace
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import RankingWeights, SearchQuery
@@ -64,7 +65,5 @@ def checked_boosts(boosts: Mapping[str, float]) -> tuple[tuple[str, float], ...]
 
 def _read_synonym_files(files: Mapping[str, Path]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for source, path in files.items():
-        from ultracrawl.sources.reading.synonym_file import read_synonyms  # noqa: PLC0415 - most have no synonym files
-
-        for synonym in read_synonyms(path):
+        for synonym in sources.read_synonyms(path):
             yield source, synonym.sought, synonym.others

@@ -16,7 +16,7 @@ from ultracrawl.rules.acceptance import Accepted, Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.walls import HEADERS as WALL_HEADERS
 from ultracrawl.rules.walls import NEEDS_SCRIPTS, wall_of_body, wall_of_headers
-from ultracrawl.run import CrawlContext, Visit, context_of, parts_of, visit_of
+from ultracrawl.run import CrawlContext, Visit, context_of, parts_of, rendering, visit_of
 from ultracrawl.run.control.scrapy_statistics import ScrapyStatistics
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.ending import Ending
@@ -181,12 +181,8 @@ class AcceptanceMiddleware:
         self._context.endings.end_visit(visit, Ending(UrlOutcome.FAILED, status, Cause(CauseCode.WALL, wall)))
         if wall not in self._walls:
             self._walls.add(wall)
-            from ultracrawl.run.rendering.browser import (  # noqa: PLC0415 - only where a page meets a wall
-                what_rendering_lacks,
-            )
-
             has_logins = bool(self._context.source.logins)
-            advice = advice_at_wall(has_logins=has_logins, lacks=what_rendering_lacks())
+            advice = advice_at_wall(has_logins=has_logins, lacks=rendering.what_rendering_lacks())
             what = f"the server returned a wall in place of the page ({wall})"
             self._context.run.note_problem(WorkError(f"{visit.url} and perhaps others: {what}; {advice}"))
 

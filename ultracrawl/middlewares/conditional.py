@@ -13,7 +13,7 @@ from ultracrawl.rules.recrawl.change import (
     steady_checksum,
     validator_headers,
 )
-from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of, visit_of
+from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of, standalone, visit_of
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import content_checksum
 from ultracrawl.run.placement.duplicates import Duplicates
@@ -82,9 +82,7 @@ class ConditionalMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the middleware for a crawler."""
         if not has_definition(crawler):
-            from ultracrawl.run.standalone.conditional_requests import ConditionalRequests  # noqa: PLC0415 - sources need none of it
-
-            return cls(ConditionalRequests.from_crawler(crawler))
+            return cls(standalone.ConditionalRequests.from_crawler(crawler))
         permissions, duplicates = parts_of(crawler)[PermissionReader], parts_of(crawler)[Duplicates]
         may_follow_now, checks = duplicates.canonical_links.may_follow_now, parts_of(crawler).get(PartCheck)
         stays = duplicates.stays_duplicate

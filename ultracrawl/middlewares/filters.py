@@ -10,7 +10,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.run import CrawlContext, Visit, context_of, parts_of, visit_of
+from ultracrawl.run import CrawlContext, Visit, context_of, filters, parts_of, visit_of
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.removal.expiry import ExpirySweeper
 from ultracrawl.run.transport.host_addresses import HostAddresses
@@ -60,10 +60,8 @@ class FilterMiddleware:
         context = context_of(crawler)
         if not context.source.filters.file:
             raise NotConfigured
-        from ultracrawl.run.filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
-
         expiry, hosts = parts_of(crawler)[ExpirySweeper], parts_of(crawler)[HostAddresses]
-        made = cls(context, parts_of(crawler)[Filtering], expiry.judge_visit, hosts.begin_look_up)
+        made = cls(context, parts_of(crawler)[filters.Filtering], expiry.judge_visit, hosts.begin_look_up)
         crawler.signals.connect(made.headers_received, signals.headers_received)
         return made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.run import has_definition, parts_of, visit_of
+from ultracrawl.run import has_definition, parts_of, standalone, visit_of
 from ultracrawl.run.discovery.redirects import RedirectFollower
 from ultracrawl.run.transport.headers import url_in_header
 
@@ -36,9 +36,7 @@ class RedirectBoundaryMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the middleware for a crawler."""
         if not has_definition(crawler):
-            from ultracrawl.run.standalone.redirect_boundary import RedirectBoundary  # noqa: PLC0415 - sources need none of it
-
-            return cls(RedirectBoundary.from_crawler(crawler).judge_answer)
+            return cls(standalone.RedirectBoundary.from_crawler(crawler).judge_answer)
         return cls(VisitRedirects(parts_of(crawler)[RedirectFollower].follow).judge_answer)
 
     def process_response(self, request: Request, response: Response) -> Response:

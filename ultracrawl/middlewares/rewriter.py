@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from ultracrawl.run import has_definition
+from ultracrawl.run import has_definition, standalone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +32,7 @@ class RewriterMiddleware:
         """Create the middleware for a crawler. Raises `NotConfigured` in the crawl of a source."""
         if has_definition(crawler):
             raise NotConfigured("the links of a source are rewritten when they are found")
-        from ultracrawl.run.standalone.request_rewriting import RequestRewriting  # noqa: PLC0415 - sources need none of it
-
-        return cls(RequestRewriting.from_crawler(crawler).rewrite)
+        return cls(standalone.RequestRewriting.from_crawler(crawler).rewrite)
 
     def process_request(self, request: Request) -> Request | None:
         """Return the rewritten request, None if it is unchanged. Raises `IgnoreRequest` if it is dropped."""

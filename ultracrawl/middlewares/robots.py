@@ -11,7 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.robots.rules import RobotsRules
-from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of, visit_of
+from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of, standalone, visit_of
 from ultracrawl.run.discovery.robots_cache import RobotsCache
 from ultracrawl.run.download_errors.kinds import Failure
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
@@ -63,9 +63,7 @@ class RobotsMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the middleware for a crawler."""
         if not has_definition(crawler):
-            from ultracrawl.run.standalone.site_robots import SiteRobots  # noqa: PLC0415 - sources need none of it
-
-            site_robots = SiteRobots.from_crawler(crawler)
+            site_robots = standalone.SiteRobots.from_crawler(crawler)
             return cls(site_robots, site_robots)
         robots, errors = parts_of(crawler)[RobotsCache], parts_of(crawler)[RetryPolicy]
         return cls(robots, VisitGate(context_of(crawler), robots.network_error, errors.handle_unrequested))

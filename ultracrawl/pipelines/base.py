@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.pipelines.fields import ItemFields, fields_of
-from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of
+from ultracrawl.run import CrawlContext, Visit, context_of, has_definition, parts_of, standalone
 from ultracrawl.run.indexing.items import ItemTracker
 
 if TYPE_CHECKING:
@@ -39,9 +39,8 @@ class DocumentPipeline:
         """Create the pipeline for the crawl of a source, or for a spider without a definition from its settings."""
         if has_definition(crawler):
             return cls(context_of(crawler), parts_of(crawler)[ItemTracker].visit_of)
-        from ultracrawl.run.standalone.items import items_of  # noqa: PLC0415 - sources need none of it
 
-        items = items_of(crawler)
+        items = standalone.items_of(crawler)
         cls.prepare(items, crawler)
         return cls(items.context, items.visit_of, items)
 

@@ -151,7 +151,7 @@ def readers_of(item: ItemFields) -> list[str]:
 
 def content_bytes(item: ItemFields) -> bytes:
     """Return the bytes for the checksum of an item: all fields but those that the pipelines fill."""
-    from itemadapter import ItemAdapter  # noqa: PLC0415 - as above
+    from itemadapter import ItemAdapter  # noqa: PLC0415 - slow to import, and most crawls only have documents
 
     values = ItemAdapter(item.item).asdict()
     content = {name: value for name, value in values.items() if name not in _FILLED_BY_PIPELINES}

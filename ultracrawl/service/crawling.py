@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.model import RunReport
+from ultracrawl.service import supervisor
 from ultracrawl.sources import DataSource, Project
 
 if TYPE_CHECKING:
@@ -37,6 +38,4 @@ def crawl_sources(
         return run_source(
             project, chosen[0], force=force, settings=settings, watcher=watcher, given_urls=given_urls
         )
-    from ultracrawl.service.supervisor.command import crawl_together  # noqa: PLC0415 - a single crawl needs none of it
-
-    return crawl_together(project, chosen, jobs, settings or {}, force=force, show=show)
+    return supervisor.crawl_together(project, chosen, jobs, settings or {}, force=force, show=show)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ultracrawl import sources
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
 from ultracrawl.model.finding import FindingCode
@@ -72,11 +73,10 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
         load_adhoc_project,
         with_adhoc_sources,
     )
-    from ultracrawl.sources import usable_project  # noqa: PLC0415 - as above
 
     if location is not None:
         loaded = read_definitions(location)
-        project = with_data_folder(usable_project(loaded), data)
+        project = with_data_folder(sources.usable_project(loaded), data)
         finish_replacement(project.state.path)
         return with_adhoc_sources(with_location(project, location)), [
             finding
@@ -137,14 +137,12 @@ def find_state_project(config: str | None = None) -> Project:
     location, data = locate_project(config)
     if location is None:
         return find_project(config)[0]
-    from ultracrawl.sources import DefinitionHead, make_project  # noqa: PLC0415 - only to read definitions
-
     loaded = read_definitions(location)
     project = loaded.project or loaded.partial_project
     if project is None:
         path = Path(location)
-        project = make_project(
-            DefinitionHead(), {}, path if path.is_dir() else path.parent, mistakes=loaded.fatal
+        project = sources.make_project(
+            sources.DefinitionHead(), {}, path if path.is_dir() else path.parent, mistakes=loaded.fatal
         )
     project = with_data_folder(project, data)
     finish_replacement(project.state.path)
@@ -159,7 +157,6 @@ def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
     data = data_folder(settings)
     if data is None:
         return None
-    from ultracrawl.sources import require  # noqa: PLC0415 - as above
     from ultracrawl.sources.loading.settings_loader import (  # noqa: PLC0415 - slow, and seldom needed
         SETTINGS,
         load_settings,
@@ -167,11 +164,11 @@ def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
 
     # Without hosts the boundary means those of the spider's `start_urls`, which only its crawl knows.
     written = {name: settings.get(name) for name in SETTINGS if name != "ULTRACRAWL_BOUNDARY"}
-    project = require(load_settings(written, "spider", (), data))
+    project = sources.require(load_settings(written, "spider", (), data))
     (template,) = project.sources.values()
     names = sorted(folder.name for folder in project.cache.path.glob("*") if folder.is_dir())
-    sources = {name: template.model_copy(update={"name": name}) for name in names}
-    return project.model_copy(update={"sources": sources})
+    spiders = {name: template.model_copy(update={"name": name}) for name in names}
+    return project.model_copy(update={"sources": spiders})
 
 
 def locate_project(config: str | None = None) -> tuple[str | None, str]:

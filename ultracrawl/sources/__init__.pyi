@@ -16,11 +16,13 @@ from .project import InvalidSource as InvalidSource
 from .project import Project as Project
 from .project import make_project as make_project
 from .reading.locations import PROJECT_FILE as PROJECT_FILE
+from .reading.synonym_file import read_synonyms as read_synonyms
 from .reading.tree import Data as Data
 from .reading.tree import OptionPath as OptionPath
 from .reading.tree import PathFinding as PathFinding
 from .reading.tree import Place as Place
 from .reading.tree import SourceTree as SourceTree
 from .schema import json_schema as json_schema
+from .secrets import read_secrets as read_secrets
 from .sections.fetching.limits import LimitsSection as LimitsSection
 from .writing import definition_text as definition_text

@@ -2,9 +2,10 @@
 
 `SourceSpider`: the base class of generated spiders and of your own. `SourceSpiderLoader`: Scrapy's
 `SPIDER_LOADER_CLASS`, with one spider for each definition.
+
+The names are imported on first use.
 """
 
-from ultracrawl.spiders.loader import SourceSpiderLoader
-from ultracrawl.spiders.source import SourceSpider
+import lazy_loader
 
-__all__ = ["SourceSpider", "SourceSpiderLoader"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

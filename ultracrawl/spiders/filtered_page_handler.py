@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.model import Cause, CauseCode, Document, Page, StatusCode, UrlOutcome
-from ultracrawl.run import context_of, parts_of
+from ultracrawl.run import context_of, filters, parts_of
 from ultracrawl.run.ending import Ending
 from ultracrawl.run.listing.answers import describe
 from ultracrawl.run.logs.robot_log import RobotLog
@@ -46,11 +46,9 @@ class FilteredPageHandler:
     """Runs the filters over a response: the enumeration filter selects links, the generation filter makes documents."""
 
     def __init__(self, crawler: Crawler) -> None:
-        from ultracrawl.run.filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
-
         parts = parts_of(crawler)
         self._context = context_of(crawler)
-        self._filtering = parts[Filtering]
+        self._filtering = parts[filters.Filtering]
         self._watched = WatchedPages(crawler)
         self._relations = parts.get(RelatedDocuments)
         self._languages = parts[DocumentLanguages]

@@ -10,13 +10,12 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider
 from twisted.python.failure import Failure
 
-from ultracrawl.content.feeds.feed import parse_feed
+from ultracrawl.content import feeds
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import Cause, CauseCode, Page, StatusCode
-from ultracrawl.run import context_of, parts_of
+from ultracrawl.run import context_of, discovery, parts_of
 from ultracrawl.run.discovery.feed_tracker import FeedTracker
 from ultracrawl.run.discovery.sitemap_manager import SitemapManager
-from ultracrawl.run.discovery.sitemap_reader import SitemapReader
 from ultracrawl.run.download_errors.retry_policy import RetryPolicy
 from ultracrawl.run.hooks import Feature
 from ultracrawl.run.indexing.response_store import ResponseStore
@@ -24,15 +23,16 @@ from ultracrawl.run.logs.robot_log import RobotLog
 from ultracrawl.run.reading.document_converter import DocumentConverter
 from ultracrawl.run.rendering.page_renderer import PageRenderer
 from ultracrawl.run.transport.headers import header_of
-from ultracrawl.spiders.filtered_page_handler import FilteredPageHandler
 from ultracrawl.spiders.page_handler import PageHandler, complete_item
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from ultracrawl.run import Visit
+    from ultracrawl.spiders.filtered_page_handler import FilteredPageHandler
     from ultracrawl.spiders.page_handler import PageSpider
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class ResponseHandler:
         self._retry = parts_of(crawler)[RetryPolicy]
         self._robot_log = parts_of(crawler).get(RobotLog)
         self._pages = PageHandler(spider)
-        self._filtered = FilteredPageHandler(crawler) if self._context.source.filters.file else None
+        self._filtered = _filtered_pages(crawler) if self._context.source.filters.file else None
 
     def handle(self, visit: Visit, response: Response) -> Iterable[Any] | AsyncIterator[Any]:
         """Return the documents of a response; an async iterator if it is read in another process."""
@@ -83,7 +83,7 @@ class ResponseHandler:
         """Read the response to the request of a sitemap."""
         assert visit.sitemap is not None
         try:
-            await SitemapReader(self._context, self._sitemaps, visit, visit.sitemap).read(response)
+            await discovery.SitemapReader(self._context, self._sitemaps, visit, visit.sitemap).read(response)
         except BaseException as error:  # as for pages
             self._end_failed(visit, response, error)
 
@@ -105,7 +105,7 @@ class ResponseHandler:
         """Queue the entries of a feed; with the option `feeds.index` the feed becomes a document, too."""
         assert self._feeds is not None
         options = self._context.source.feeds
-        feed = parse_feed(response.body, response.url, header_of(response, "Content-Type"))
+        feed = feeds.parse_feed(response.body, response.url, header_of(response, "Content-Type"))
         if not options.ignore_rules:
             self._notify_links(visit, [entry.url for entry in feed.entries], response.url)
         number = self._feeds.read_feed(visit, feed)
@@ -242,3 +242,12 @@ class ResponseHandler:
         failure = Failure(error)  # type: ignore[no-untyped-call]  # Twisted
         send, spider = self._crawler.signals.send_catch_log, self._crawler.spider
         send(signals.spider_error, failure=failure, response=response, spider=spider)
+
+
+def _filtered_pages(crawler: Crawler) -> FilteredPageHandler:
+    """Return what runs the filters of a source that has some."""
+    from ultracrawl.spiders.filtered_page_handler import (  # noqa: PLC0415 - loads all of the filters
+        FilteredPageHandler,
+    )
+
+    return FilteredPageHandler(crawler)

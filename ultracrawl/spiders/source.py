@@ -12,7 +12,6 @@ from scrapy import Request, Spider
 from ultracrawl.model import Page
 from ultracrawl.run import context_of, visit_of
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.spiders.inspection import inspect_page
 from ultracrawl.spiders.response_handler import ResponseHandler
 
 if TYPE_CHECKING:
@@ -113,6 +112,8 @@ class SourceSpider(Spider):
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Yield the links and the document of a page, for `scrapy parse` and `scrapy check`; crawls do not use it."""
+        from ultracrawl.spiders.inspection import inspect_page  # noqa: PLC0415 - no crawl needs it
+
         async for item in inspect_page(self.crawler, self._responses, response):
             yield item
 

@@ -8,7 +8,7 @@ from support.site import Site
 
 from ultracrawl.model import Cause, CauseCode
 from ultracrawl.model.advice import advice_at_wall, advice_for
-from ultracrawl.run.rendering import browser
+from ultracrawl.run import rendering
 
 WALL = {"cf-mitigated": "challenge", "Content-Type": "text/html"}
 
@@ -23,7 +23,7 @@ def test_a_wall_is_one_problem(site: Site, url: str, workspace: Workspace) -> No
 def test_the_browser_that_a_wall_of_scripts_needs_is_named(
     site: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browser, "what_rendering_lacks", lambda: "INSTALL")
+    monkeypatch.setattr(rendering, "what_rendering_lacks", lambda: "INSTALL")
     site.respond("/", status=403, headers=WALL, body="<title>Just a moment...</title>")
     (problem,) = workspace.command("crawl", "--json", f"{url}/").run["problems"]
     assert advice_at_wall(has_logins=False, lacks="INSTALL") in problem

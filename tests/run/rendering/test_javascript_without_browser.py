@@ -6,7 +6,7 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.run import Visit
+from ultracrawl.run import Visit, rendering
 from ultracrawl.run.rendering import browser, page_renderer
 
 SCRIPTED = "<title>shell</title><p>words of the server</p><a href=/next>x</a><script>1</script>"
@@ -55,7 +55,7 @@ def test_a_run_with_a_browser_renders_pages_that_were_read_without_one(
         opened.append(visit.url.removeprefix(url))
         return browser.Rendered(SCRIPTED)
 
-    monkeypatch.setattr(page_renderer, "browser_program", lambda _: "browser")
+    monkeypatch.setattr(rendering, "browser_program", lambda _: "browser")
     monkeypatch.setattr(page_renderer.PageRenderer, "_open_page", open_page)
     run = workspace.crawl().run
     assert (opened, run["remarks"], run["rejected_by"]) == (["/"], [], {})

@@ -1,1 +1,8 @@
-"""Sources listed by a user-written class (`type: agent`): `crawler_agent` is the base class, the rest calls it."""
+"""Sources listed by a user-written class (`type: agent`): `crawler_agent` is the base class, the rest calls it.
+
+The names are imported on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ultracrawl.agents import agent
 from ultracrawl.agents.agent.section import SCHEME, AgentSection
 from ultracrawl.agents.port import LISTED, Entry, Failure, Fetcher, KindSetup, ListedKind, Lister, Wanted
 
@@ -27,18 +28,11 @@ class AgentKind(ListedKind[AgentSection]):
 
     def check_definition(self, setup: KindSetup[AgentSection]) -> None:
         """Check that the class can be loaded and accepts the parameters. Raises `UserError`."""
-        from ultracrawl.agents.agent.loading import (  # noqa: PLC0415 - as below
-            check_parameters,
-            load_class,
-        )
-
-        check_parameters(load_class(setup).parameters, setup)
+        agent.check_parameters(agent.load_class(setup).parameters, setup)
 
     def make_lister(self, setup: KindSetup[AgentSection]) -> Lister:
         """Return the lister that calls the agent. Raises `UserError` if its class or parameters cannot be used."""
-        from ultracrawl.agents.agent.lister import AgentLister  # noqa: PLC0415 - not needed to read definitions
-
-        return AgentLister(setup)
+        return agent.AgentLister(setup)
 
     def make_fetcher(self, setup: KindSetup[AgentSection]) -> Fetcher:
         """Return a fetcher that always fails: only the agent can deliver a document, and only in a listing."""

@@ -1,1 +1,8 @@
-"""Files of local, mounted and remote folders (`type: file`)."""
+"""Files of local, mounted and remote folders (`type: file`).
+
+The names are imported on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

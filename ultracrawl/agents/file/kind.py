@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import MappingProxyType
 
+from ultracrawl.agents import file
 from ultracrawl.agents.file.remote.locations import SCHEMES
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import WEB_OPTIONS, Fetcher, KindSetup, ListedKind, Lister
@@ -27,29 +28,21 @@ class FileKind(ListedKind[FileSection]):
     def check_definition(self, setup: KindSetup[FileSection]) -> None:
         """Check that the libraries for remote paths are installed. Raises `MissingExtraError`."""
         if setup.options.remote:
-            from ultracrawl.agents.file.remote_folders import check_libraries  # noqa: PLC0415 - seldom needed
-
-            check_libraries(setup.options)
+            file.check_libraries(setup.options)
 
     def make_lister(self, setup: KindSetup[FileSection]) -> Lister:
         """Return the lister of a source."""
-        from ultracrawl.agents.file.lister import FileLister  # noqa: PLC0415 - not needed to read definitions
-
-        return FileLister(setup)
+        return file.FileLister(setup)
 
     def make_fetcher(self, setup: KindSetup[FileSection]) -> Fetcher:
         """Return the fetcher of a source."""
-        from ultracrawl.agents.file.fetcher import FileFetcher  # noqa: PLC0415 - the same
-
-        return FileFetcher(setup)
+        return file.FileFetcher(setup)
 
     def watched(self, source: DataSource, base: Path) -> WatchedFolders | None:
         """Return the local folders to watch; None if there are none, or the source has no `watch: true`."""
         if not isinstance(source, FileSection) or not source.watch or not source.folders:
             return None
-        from ultracrawl.agents.file.watched import watched_files  # noqa: PLC0415 - used by the service only
-
-        return watched_files(source, base)
+        return file.watched_files(source, base)
 
 
 KIND = FileKind()

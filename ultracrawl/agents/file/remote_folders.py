@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.util import find_spec
 from threading import Lock
 from typing import NamedTuple
 
+from ultracrawl.agents.file import remote
 from ultracrawl.agents.file.remote.locations import RemoteLocation, parse_location
 from ultracrawl.agents.file.remote.port import RemoteAccess, RemoteFolder
 from ultracrawl.agents.file.remote.section import ConnectionSection
@@ -19,39 +19,13 @@ class _Library(NamedTuple):
     package: str
     extra: str
     """The extra that installs it; empty: it is always installed."""
-    open: Callable[[RemoteAccess], RemoteFolder]
-    """Imports the library, and returns a folder that is not connected yet."""
-
-
-def _open_sftp(access: RemoteAccess) -> RemoteFolder:
-    from ultracrawl.agents.file.remote.sftp import SftpFolder  # noqa: PLC0415 - it imports the library
-
-    return SftpFolder(access)
-
-
-def _open_s3(access: RemoteAccess) -> RemoteFolder:
-    from ultracrawl.agents.file.remote.s3 import S3Folder  # noqa: PLC0415 - the same
-
-    return S3Folder(access)
-
-
-def _open_smb(access: RemoteAccess) -> RemoteFolder:
-    from ultracrawl.agents.file.remote.smb.folder import SmbFolder  # noqa: PLC0415 - the same
-
-    return SmbFolder(access)
-
-
-def _open_webdav(access: RemoteAccess) -> RemoteFolder:
-    from ultracrawl.agents.file.remote.webdav import WebdavFolder  # noqa: PLC0415 - the same
-
-    return WebdavFolder(access)
 
 
 _LIBRARIES = {
-    "s3": _Library("botocore", "s3", _open_s3),
-    "sftp": _Library("asyncssh", "sftp", _open_sftp),
-    "smb": _Library("smbprotocol", "smb", _open_smb),
-    "webdav": _Library("pycurl", "", _open_webdav),
+    "s3": _Library("botocore", "s3"),
+    "sftp": _Library("asyncssh", "sftp"),
+    "smb": _Library("smbprotocol", "smb"),
+    "webdav": _Library("pycurl", ""),
 }
 
 
@@ -97,7 +71,20 @@ class RemoteFolders:
         place = f"connections.{prefix}"
         wanted = setup.options.permissions
         access = RemoteAccess(location, options, place, setup.secrets, setup.base, permissions=wanted)
-        return _LIBRARIES[location.scheme].open(access)
+        return _folder_of(access)
+
+
+def _folder_of(access: RemoteAccess) -> RemoteFolder:
+    """Import the library of a base folder, and return the folder, not connected yet."""
+    match access.location.scheme:
+        case "s3":
+            return remote.S3Folder(access)
+        case "sftp":
+            return remote.SftpFolder(access)
+        case "smb":
+            return remote.SmbFolder(access)
+        case _:
+            return remote.WebdavFolder(access)
 
 
 def connection_of(options: FileSection, location: RemoteLocation) -> tuple[str, ConnectionSection]:

@@ -1,1 +1,8 @@
-"""The kind `mail`: mails on an IMAP server."""
+"""The kind `mail`: mails on an IMAP server.
+
+The names are imported on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

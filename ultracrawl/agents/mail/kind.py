@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from ultracrawl.agents import mail
 from ultracrawl.agents.mail.section import MailSection
 from ultracrawl.agents.port import LISTED, WEB_OPTIONS, Fetcher, KindSetup, ListedKind, Lister
 
@@ -22,23 +23,16 @@ class MailKind(ListedKind[MailSection]):
 
     def make_lister(self, setup: KindSetup[MailSection]) -> Lister:
         """Return the lister of a source. Raises `UserError` if the archive folder cannot be written."""
-        from ultracrawl.agents.mail.lister import MailLister  # noqa: PLC0415 - not needed to read definitions
-
-        return MailLister(setup)
+        return mail.MailLister(setup)
 
     def make_fetcher(self, setup: KindSetup[MailSection]) -> Fetcher:
         """Return the fetcher of a source. Raises `UserError` if the archive folder cannot be written."""
-        from ultracrawl.agents.mail.fetcher import MailFetcher  # noqa: PLC0415 - the same
-
-        return MailFetcher(setup)
+        return mail.MailFetcher(setup)
 
     def kept_message(self, setup: KindSetup[MailSection], access_url: str) -> bytes | None:
         """Return the copy of a mail in the archive."""
-        from ultracrawl.agents.mail.archive import archive_of  # noqa: PLC0415 - the same
-        from ultracrawl.agents.mail.mail_urls import place_of  # noqa: PLC0415 - the same
-
-        place = place_of(access_url)
-        return None if place is None else archive_of(setup).read(place.name)
+        place = mail.place_of(access_url)
+        return None if place is None else mail.archive_of(setup).read(place.name)
 
 
 KIND = MailKind()

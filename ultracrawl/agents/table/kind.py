@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from ultracrawl.agents import table
 from ultracrawl.agents.port import Fetcher, KindSetup, ListedKind, Lister
 from ultracrawl.agents.table.section import DRIVER_EXTRAS, DRIVERS, TableSection
 from ultracrawl.errors import MissingExtraError
@@ -26,16 +27,12 @@ class TableKind(ListedKind[TableSection]):
     def make_lister(self, setup: KindSetup[TableSection]) -> Lister:
         """Return the lister of a source. Raises `MissingExtraError`."""
         require_extra()
-        from ultracrawl.agents.table.lister import TableLister  # noqa: PLC0415 - imports SQLAlchemy
-
-        return TableLister(setup)
+        return table.TableLister(setup)
 
     def make_fetcher(self, setup: KindSetup[TableSection]) -> Fetcher:
         """Return the fetcher of a source. Raises `MissingExtraError`."""
         require_extra()
-        from ultracrawl.agents.table.fetcher import TableFetcher  # noqa: PLC0415 - imports SQLAlchemy
-
-        return TableFetcher(setup)
+        return table.TableFetcher(setup)
 
 
 def require_extra() -> None:

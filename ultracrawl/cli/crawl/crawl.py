@@ -12,6 +12,7 @@ from itertools import filterfalse
 
 import click
 
+from ultracrawl import stores
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.crawl.progress import Progress
 from ultracrawl.cli.crawl.report import print_problems, print_report, print_total_and_next_step
@@ -29,6 +30,7 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.scope_options import refuse_scope, scope_options
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, RunReport
+from ultracrawl.service import supervisor
 from ultracrawl.service.crawling import crawl_sources
 from ultracrawl.settings.adhoc import AdhocScope, delay_of_one_site
 from ultracrawl.settings.presets import REPORTED_SETTING
@@ -175,9 +177,12 @@ def _given_urls(chosen: list[DataSource], urls: tuple[str, ...]) -> tuple[str, .
 def _prestart_indexer(project: Project, source: DataSource, *, force: bool) -> None:
     """Start the index process of a source whose first documents come soon, or whose index has to be looked at."""
     from ultracrawl.index.writing import project_outputs  # noqa: PLC0415 - only crawls need it
-    from ultracrawl.stores.project_stores import state_exists  # noqa: PLC0415 - as above
 
-    if force or not state_exists(project, source.name) or project_outputs.is_asked_first(project, source):
+    if (
+        force
+        or not stores.state_exists(project, source.name)
+        or project_outputs.is_asked_first(project, source)
+    ):
         project_outputs.prestart_indexer(project, source)
 
 
@@ -197,9 +202,6 @@ def _crawl_continuously(
     as_json: bool,
     show: Callable[[RunReport], None],
 ) -> None:
-    from ultracrawl.service.supervisor.command import crawl_continuously  # noqa: PLC0415 - a single crawl needs none of it
-    from ultracrawl.service.supervisor.planned_crawls import CrawlOptions  # noqa: PLC0415 - as above
-
     def print_run(report: RunReport) -> None:
         print_all("runs", [report], show, as_json=as_json)
         sys.stdout.flush()
@@ -209,8 +211,10 @@ def _crawl_continuously(
 
     for report in refused:
         print_run(report)
-    options = CrawlOptions(jobs, log_level)
-    crawl_continuously(project, chosen, options, on_report=print_run, write_line=print_to_stderr, force=force)
+    options = supervisor.CrawlOptions(jobs, log_level)
+    supervisor.crawl_continuously(
+        project, chosen, options, on_report=print_run, write_line=print_to_stderr, force=force
+    )
 
 
 def _with_delay(source: DataSource, delay: float | None) -> DataSource:

@@ -213,8 +213,8 @@ class _Terminal:
 
     def __init__(self) -> None:
         from rich.console import Console  # noqa: PLC0415 - see above
-        from rich.live import Live  # noqa: PLC0415
-        from rich.text import Text  # noqa: PLC0415
+        from rich.live import Live  # noqa: PLC0415 - see above
+        from rich.text import Text  # noqa: PLC0415 - see above
 
         live = Live(console=Console(stderr=True), refresh_per_second=5, transient=True)
         self.start, self.stop = live.start, live.stop

@@ -15,7 +15,7 @@ from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.model.finding import FindingCode
-from ultracrawl.run.filters.filtering import Filtering
+from ultracrawl.run import filters
 from ultracrawl.run.listing.setup import check_listed
 from ultracrawl.run.source_data.left_over import left_over_sources
 from ultracrawl.settings.adhoc import with_adhoc_sources
@@ -158,7 +158,7 @@ def _of_filters(location: str, loaded: Loaded) -> Iterator[Finding]:
         if source.filters.file is None:
             continue
         try:
-            Filtering(source.filters, time.time)
+            filters.Filtering(source.filters, time.time)
         except DefinitionError as error:
             yield from error.findings
         except UserError as error:

@@ -10,15 +10,16 @@ from importlib.util import find_spec
 from scrapy.settings import default_settings
 
 from ultracrawl.content.converters.registry import converter_for
+from ultracrawl.content.html import articles
 from ultracrawl.errors import AdvisedError, MissingExtraError, UserError
 from ultracrawl.index.engines import check_engine
 from ultracrawl.index.writing.project_outputs import cache_folder, former_indexes
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
+from ultracrawl.run import rendering
 from ultracrawl.run.auth.ntlm import ntlm_installed
 from ultracrawl.run.reading.language_detection import languages_of
 from ultracrawl.run.reading.language_focus import focus_of
-from ultracrawl.run.rendering.browser import browser_program
 from ultracrawl.settings.ineffective import REPLACEMENTS, replacement_advice
 from ultracrawl.sources import DataSource, PathFinding, Project
 from ultracrawl.sources.checking.access_checks import check_readers, check_variables
@@ -89,7 +90,7 @@ def _check_class(source: DataSource) -> Iterator[PathFinding]:
 def _check_extras(source: DataSource) -> Iterator[PathFinding]:
     """Yield the extras and programs that the options of a source need and that are missing."""
     if source.runs_scripts:
-        for found in _failures(lambda: browser_program(source.javascript.browser)):
+        for found in _failures(lambda: rendering.browser_program(source.javascript.browser)):
             fatal = source.javascript.browser is not None
             yield PathFinding(("javascript",), *found, fatal, None if fatal else FindingCode.UNCOUNTED)
     if find_spec("py3langid") is None:
@@ -97,9 +98,7 @@ def _check_extras(source: DataSource) -> Iterator[PathFinding]:
             written = (name for name in _LANGUAGE_OPTIONS if name in source.model_fields_set)
             yield PathFinding((next(written, _LANGUAGE_OPTIONS[0]),), *found)
     if source.content.extracts_articles:
-        from ultracrawl.content.html.articles.extractor import check_extractor  # noqa: PLC0415 - an option
-
-        for found in _failures(check_extractor):
+        for found in _failures(articles.check_extractor):
             yield PathFinding(("content",), *found)
     if not ntlm_installed():
         for path, entry in source.password_entries:

@@ -22,6 +22,7 @@ from ultracrawl.cli.options import (
     server_option,
 )
 from ultracrawl.cli.terminal import print_line
+from ultracrawl.index.project_index import count_documents
 from ultracrawl.model.dates import as_text
 from ultracrawl.run.inspection.site_view import SiteView, view_site
 from ultracrawl.run.source_data.left_over import left_over_sources
@@ -81,8 +82,6 @@ def _counted(project: Project, row: dict[str, Any]) -> dict[str, Any]:
     """Return the status of a source; one that knows no URL, as a robot that was cleared, may have documents."""
     if row["known"] or row["state"] == "unreadable":
         return row
-    from ultracrawl.index.project_index import count_documents  # noqa: PLC0415 - few sources know no URL
-
     return {**row, "indexed": count_documents(project, row["source"])}
 
 

@@ -20,7 +20,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.engines import check_engine
 from ultracrawl.model import Cause, CauseCode
 from ultracrawl.model.advice import advice_for
-from ultracrawl.run.rendering.browser import what_rendering_lacks
+from ultracrawl.run import rendering
 from ultracrawl.service.probing.client import probe_client_of
 from ultracrawl.service.probing.draft import NEVER, Draft
 from ultracrawl.service.probing.page_count import PageCount
@@ -247,7 +247,7 @@ def _next_steps(file: Path, draft: Draft) -> list[str]:
 def _print_site(found: Survey, *, is_quiet: bool) -> None:
     """Print what was found out about a site, but not its size."""
     delay = f"; it asks for {found.crawl_delay:g} s between requests" if found.crawl_delay else ""
-    missing = what_rendering_lacks() if found.lacks else ""
+    missing = rendering.what_rendering_lacks() if found.lacks else ""
     lacks = f"before its scripts have run, the front page has {found.lacks}" if found.lacks else ""
     rows = {
         "title": found.page.title,

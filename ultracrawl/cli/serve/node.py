@@ -26,6 +26,7 @@ from ultracrawl.cli.serve.service_options import checked_node, patience_option
 from ultracrawl.cli.terminal import log_as_a_service, print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import iso
+from ultracrawl.service import supervisor
 from ultracrawl.sources import Catalog, Project
 from ultracrawl.stores.port.node_store import KeptNode
 from ultracrawl.stores.project_stores import open_nodes
@@ -72,16 +73,13 @@ def run(config: str | None, name: str, jobs: int | None, patience: float) -> Non
       ultracrawl node run --name crawler-a
       ultracrawl node run --name crawler-b -c /shared/ultracrawl.yaml --jobs 4
     """  # noqa: D301 - as above
-    from ultracrawl.service.supervisor.definitions import Definitions  # noqa: PLC0415 - slow, and only used here
-    from ultracrawl.service.supervisor.serving import ServeOptions, serve  # noqa: PLC0415 - as above
-
     os.environ[NODE_VARIABLE] = name
     log_as_a_service()
-    definitions = Definitions(config)
+    definitions = supervisor.Definitions(config)
     note_project(definitions.project)
     show_hints(definitions.hints)
-    options = ServeOptions(jobs=jobs, patience=patience, name=name, crawls_only=True)
-    raise SystemExit(0 if serve(definitions, options) else 1)
+    options = supervisor.ServeOptions(jobs=jobs, patience=patience, name=name, crawls_only=True)
+    raise SystemExit(0 if supervisor.serve(definitions, options) else 1)
 
 
 @command.command("list", short_help="List the nodes: who lives, and what it crawls.")
@@ -163,10 +161,9 @@ def release(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
       ultracrawl node release handbook
     """  # noqa: D301 - as above
     from ultracrawl.service.nodes.node_facts import source_digest  # noqa: PLC0415 - slow, and only used here
-    from ultracrawl.service.supervisor.definitions import Definitions  # noqa: PLC0415 - as above
 
     open_project(config)  # raises what is wrong
-    definitions = Definitions(config)
+    definitions = supervisor.Definitions(config)
     project = definitions.project
     chosen = Catalog(project).select(sources) if sources else project.sources.values()
     digests = {source.name: source_digest(project, source) for source in chosen}

@@ -26,6 +26,7 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.model import RunReport, ScheduleStatus
 from ultracrawl.model.dates import as_text
+from ultracrawl.service import supervisor
 from ultracrawl.service.orders import ScheduleState
 from ultracrawl.service.schedules.schedule_status import (
     history,
@@ -125,10 +126,7 @@ def launch(name: str, jobs: int | None, config: str | None, as_json: bool) -> No
         print_all("runs", [report], print_report, as_json=as_json)
         sys.stdout.flush()
 
-    from ultracrawl.service.supervisor.command import launch_schedule  # noqa: PLC0415 - slow, and only used here
-    from ultracrawl.service.supervisor.planned_crawls import CrawlOptions  # noqa: PLC0415 - as above
-
-    launch_schedule(project, name, CrawlOptions(jobs), on_report=print_run)
+    supervisor.launch_schedule(project, name, supervisor.CrawlOptions(jobs), on_report=print_run)
     status = _state(project, name).status
     raise SystemExit(0 if status in {ScheduleStatus.SCHEDULED, ScheduleStatus.INDEXING_PENDING} else 1)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from selectolax.lexbor import LexborNode
 
+from ultracrawl.content.html import articles
 from ultracrawl.content.html.collector import PageCollector, Region, Span, subtract
 from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.tags import tag_number
@@ -167,9 +168,7 @@ def find_regions(collector: PageCollector, root: LexborNode, body: bytes, rule: 
 def find_regions_of_article(collector: PageCollector, root: LexborNode, body: bytes) -> None:
     """Find what stands in and beside the article, if a page declares to be one of a newspaper or a blog."""
     if _declares_article(collector.meta, body):
-        from ultracrawl.content.html.articles.beside import find_article  # noqa: PLC0415 - only articles need it
-
-        find_article(collector, root)
+        articles.find_article(collector, root)
 
 
 def _declares_article(meta: Mapping[str, Sequence[str]], body: bytes) -> bool:
@@ -242,9 +241,7 @@ def keep_main_content(collector: PageCollector, rule: ContentRule) -> None:
         if _is_enough(collector.parts, spans):
             break
     if collector.is_article:
-        from ultracrawl.content.html.articles.beside import keep_article  # noqa: PLC0415 - as above
-
-        spans = keep_article(collector, spans)
+        spans = articles.keep_article(collector, spans)
     collector.keep_spans(spans, _outer_ends(inside) if rule.levels else ())
 
 

@@ -12,6 +12,7 @@ from ultracrawl.content.charset.decoding import decode_as, find_charset, is_utf8
 from ultracrawl.content.charset.urls import in_charset_of_page
 from ultracrawl.content.directives import parse_directives
 from ultracrawl.content.followed import DEFAULT_KINDS
+from ultracrawl.content.html import articles
 from ultracrawl.content.html.collector import PageCollector
 from ultracrawl.content.html.guards import (
     MAX_ATTRIBUTES,
@@ -90,9 +91,7 @@ def parse_html(
         read_text(collector, root)
     article = ""
     if content.article and landmarks:
-        from ultracrawl.content.html.articles.extractor import article_of  # noqa: PLC0415 - an option
-
-        article = article_of(body.decode("utf-8", "replace"))
+        article = articles.article_of(body.decode("utf-8", "replace"))
     text, sections, is_cut = _text(collector, link_kinds, content, limits.text, article)
     page = Page(
         title=limit_text(" ".join((collector.title or "").split()), limits.text)[0],
@@ -130,9 +129,7 @@ def _text(
     if any(collector.spans.values()):
         keep_main_content(collector, content)
     if article:
-        from ultracrawl.content.html.articles.extractor import keep_words_of  # noqa: PLC0415 - an option
-
-        keep_words_of(collector, article)
+        articles.keep_words_of(collector, article)
     return text_and_sections(collector, limit, content)
 
 

@@ -7,8 +7,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from queue import SimpleQueue
 
+from ultracrawl.content import service
 from ultracrawl.content.service.job import Job, JobResult, NotConverted, PageJob, PageLost, ProcessLimits
-from ultracrawl.content.service.process import ConversionProcess
 from ultracrawl.model import StatusCode
 from ultracrawl.system.wall_guard import WALL, Clock
 
@@ -31,7 +31,7 @@ class ConversionPool:
         self._workers = workers
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
-        self._processes: dict[int, ConversionProcess] = {}
+        self._processes: dict[int, service.ConversionProcess] = {}
         self._lock = threading.Lock()
         self._waiting = 0
         self._closed = False
@@ -90,13 +90,13 @@ class ConversionPool:
             return _unserved(job, "conversion was ended", StatusCode.CONVERSION_FAILED)
         return process.convert(job)
 
-    def _process(self, number: int) -> ConversionProcess | None:
+    def _process(self, number: int) -> service.ConversionProcess | None:
         with self._lock:
             process = self._processes.get(number)
             if self._closed:
                 return None
             if process is None or not process.usable:
-                process = self._processes[number] = ConversionProcess(self._limits, self._wall)
+                process = self._processes[number] = service.ConversionProcess(self._limits, self._wall)
             return process
 
     def _discard(self, number: int) -> None:

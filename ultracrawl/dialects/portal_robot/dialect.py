@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracrawl import sources
 from ultracrawl.model import Finding
 from ultracrawl.sources.dialects.port import Dialect
 
@@ -29,9 +30,9 @@ def _recognises(name: str, head: bytes) -> bool:
 
 def _read(path: Path) -> Loaded:
     """Read the robot that a file belongs to: the file itself if it has all blocks, else `robot.conf` beside it."""
-    from ultracrawl.dialects.portal_robot.reader import read_robot  # noqa: PLC0415 - as above
+    from ultracrawl.dialects.portal_robot.reader import read_robot  # noqa: PLC0415 - only its users wait for it
     from ultracrawl.sources.filter_files.file_text import read_file  # noqa: PLC0415 - only its users wait for it
-    from ultracrawl.sources.filter_files.layout import main_file_beside  # noqa: PLC0415 - as above
+    from ultracrawl.sources.filter_files.layout import main_file_beside  # noqa: PLC0415 - only its users wait for it
 
     if _PROCESS.search(read_file(path).text.removeprefix("\ufeff")):
         return read_robot(path)
@@ -40,9 +41,7 @@ def _read(path: Path) -> Loaded:
         return read_robot(main)
     problem = "is only a part of a portal robot's configuration"
     instead = "put it beside its robot.conf, and name that"
-    from ultracrawl.sources import Loaded  # noqa: PLC0415 - as above
-
-    return Loaded(None, (Finding(str(path), 0, "file", problem, instead),))
+    return sources.Loaded(None, (Finding(str(path), 0, "file", problem, instead),))
 
 
 DIALECT = Dialect("a robot.conf", _recognises, _read)

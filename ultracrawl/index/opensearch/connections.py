@@ -73,7 +73,7 @@ def connect(
 def _signer(user: str, password: str, region: str) -> Urllib3AWSV4SignerAuth:
     """Return what signs each request with these keys, or with those of the environment, a profile or the machine."""
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - of an extra that only this needs
-    from botocore.session import get_session  # noqa: PLC0415
+    from botocore.session import get_session  # noqa: PLC0415 - of the same extra
 
     session = get_session()
     if user:

@@ -103,7 +103,7 @@ class Servers:
     @cached_property
     def _client(self) -> OpenSearch:
         # It is slow to import, and a definition may name an index that is not used.
-        from ultracrawl.index.opensearch.connections import connect  # noqa: PLC0415
+        from ultracrawl.index.opensearch.connections import connect  # noqa: PLC0415 - see above
 
         logging.getLogger("opensearch").setLevel(logging.CRITICAL)  # our errors say what failed
         return connect(self._urls, self._options, self._seconds("timeout"), self._note_busy)

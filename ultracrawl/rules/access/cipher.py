@@ -21,7 +21,7 @@ class _Box:
 
     def __init__(self, key: bytes) -> None:
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - see above
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - see above
 
         self._cipher, self._errors = AESGCM(key), (InvalidTag, ValueError)
 

@@ -12,11 +12,11 @@ from ultracrawl.errors import MissingExtraError
 from ultracrawl.rules.access.cipher import SessionCipher
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
 from ultracrawl.rules.access.prefix import UrlPrefix
+from ultracrawl.run import auth
 from ultracrawl.run.auth.access_watch import NEGOTIATING, AccessWatch
 from ultracrawl.run.auth.authenticator import AskCredential, Authenticator
 from ultracrawl.run.auth.cookie_jars import CookieJars
 from ultracrawl.run.auth.first_page import FirstPage, LetInMemory
-from ultracrawl.run.auth.form_login import FormLogin, KeptSession, LoginSession, cookie_group
 from ultracrawl.run.auth.ntlm import ntlm_installed
 from ultracrawl.run.auth.proxy_selector import ProxySelector
 from ultracrawl.run.auth.site_headers import SiteCertificates, SiteHeaders
@@ -86,11 +86,11 @@ class AuthChain:
         if logins:
             kept = _kept_sessions(context, logins, secrets)
 
-            def open_session(login: Login) -> LoginSession:
+            def open_session(login: Login) -> auth.LoginSession:
                 first = FirstPage(memory, f"logins.{login.name}", rules.headers, login.covers)
-                return LoginSession(login, jars, note, first, kept=kept.get(login.name))
+                return auth.LoginSession(login, jars, note, first, kept=kept.get(login.name))
 
-            self._auth_layers.append(FormLogin(logins, open_session))
+            self._auth_layers.append(auth.FormLogin(logins, open_session))
         watched = [] if context.run.inspection else [*_watched(source, rules.trusted_urls, logins)]
         if watched:
             self._auth_layers.append(AccessWatch(watched, rules.headers, memory, note))
@@ -168,7 +168,7 @@ def _covers(sites: Sequence[UrlPrefix], url: str) -> bool:
 
 def _cookie_jars(context: CrawlContext, logins: Sequence[Login]) -> CookieJars:
     options = context.source.cookies
-    lasting = frozenset(map(cookie_group, logins))
+    lasting = frozenset(auth.cookie_group(login) for login in logins)
     groups = _groups(context, logins)
     return CookieJars(groups, options.session_age, lasting=lasting, across_ports=options.across_ports)
 
@@ -178,7 +178,7 @@ def _groups(context: CrawlContext, logins: Sequence[Login]) -> Callable[[str], s
     by_host: dict[str, str] = {}
     for login in logins:
         for host in login.own_hosts:
-            by_host.setdefault(host, cookie_group(login))
+            by_host.setdefault(host, auth.cookie_group(login))
     others = context.rules.grouping.of if context.source.cookies.enabled else None
 
     def group_of(host: str) -> str | None:
@@ -189,13 +189,15 @@ def _groups(context: CrawlContext, logins: Sequence[Login]) -> Callable[[str], s
 
 def _kept_sessions(
     context: CrawlContext, logins: Sequence[Login], secrets: SecretReader
-) -> dict[str, KeptSession]:
+) -> dict[str, auth.KeptSession]:
     """Return the sessions to keep for later runs, by login name. Raises `UserError` without a key."""
     kept = [login for login in logins if login.keep_session]
     if not kept:
         return {}
     cipher = SessionCipher(secrets.read_key(f"logins.{kept[0].name}.keep_session"))
-    return {login.name: KeptSession(lambda: context.sites, cipher, login, context.clock) for login in kept}
+    return {
+        login.name: auth.KeptSession(lambda: context.sites, cipher, login, context.clock) for login in kept
+    }
 
 
 def ftp_access_of(source: DataSource, key_file: Path | None) -> FtpAccess:

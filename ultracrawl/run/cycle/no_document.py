@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, UrlRecord
 from ultracrawl.model.advice import SCRIPTS, advice_for, advice_on_scripts
 from ultracrawl.rules.duplicates.marks import read_sketch
+from ultracrawl.run import rendering
 from ultracrawl.run.discovery.start_chain import start_records
-from ultracrawl.run.rendering.browser import what_rendering_lacks
 from ultracrawl.sources.definition import WEB
 
 if TYPE_CHECKING:
@@ -96,4 +96,4 @@ def _is_bare(record: UrlRecord) -> bool:
 def _advice(record: UrlRecord) -> str:
     if record.cause.subject != SCRIPTS:
         return advice_for(record.cause)
-    return advice_on_scripts(what_rendering_lacks())
+    return advice_on_scripts(rendering.what_rendering_lacks())

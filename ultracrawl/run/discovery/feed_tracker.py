@@ -7,7 +7,7 @@ from array import array
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.content.feeds.feed import FEED_TYPES, XML_TYPES, Feed, FeedEntry, is_feed
+from ultracrawl.content import feeds
 from ultracrawl.content.mime import declared_type
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.rules.recrawl.feed_links import renewed
@@ -58,13 +58,15 @@ class FeedTracker(Feature):
         """Return whether a response of this declared type may be a feed."""
         declared = declared_type(content_type)
         named = visit.entry.key in self._feeds
-        return named or (self.section.discover and (declared in FEED_TYPES or declared in XML_TYPES))
+        return named or (
+            self.section.discover and (declared in feeds.FEED_TYPES or declared in feeds.XML_TYPES)
+        )
 
     def is_feed(self, visit: Visit, response: Response) -> bool:
         """Return whether a response is read as a feed."""
         if visit.entry.key in self._feeds:
             return True
-        return self.section.discover and is_feed(header_of(response, "Content-Type"), response.body)
+        return self.section.discover and feeds.is_feed(header_of(response, "Content-Type"), response.body)
 
     def follows_links(self, visit: Visit) -> bool:
         """Return whether the links of a page are followed.
@@ -73,7 +75,7 @@ class FeedTracker(Feature):
         """
         return visit.entry.key not in self._only_in_feeds
 
-    def read_feed(self, visit: Visit, feed: Feed) -> int:
+    def read_feed(self, visit: Visit, feed: feeds.Feed) -> int:
         """Queue the entries of a feed and store its list; returns how many are inside the boundary and not expired."""
         state, now, key = self._context.store, self._context.clock(), visit.entry.key
         known = state.sites.feed_links(key)
@@ -98,9 +100,11 @@ class FeedTracker(Feature):
         visit.note_links(array("q", (entry_key for entry_key in named if entry_key in live)).tobytes())
         return len(live.intersection(named))
 
-    def _select_entries(self, feed: Feed, expired: set[int]) -> tuple[list[FeedEntry], dict[int, float]]:
+    def _select_entries(
+        self, feed: feeds.Feed, expired: set[int]
+    ) -> tuple[list[feeds.FeedEntry], dict[int, float]]:
         """Return the entries to request, at most `max_links`, and the dates by key of expired ones."""
-        wanted: list[FeedEntry] = []
+        wanted: list[feeds.FeedEntry] = []
         named: dict[int, float] = {}
         for entry in feed.entries:
             url = self._context.rules.url_policy.canonical(entry.url)

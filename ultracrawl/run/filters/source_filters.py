@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ultracrawl.rules.urls.canonical import host_of
+from ultracrawl.run import filters
 
 if TYPE_CHECKING:
     from ultracrawl.run.filters.filtering import Filtering
@@ -23,9 +24,7 @@ def filtering_of(source: DataSource, kept: Filtering | None) -> Filtering | None
     """
     if kept is not None or not source.filters.file:
         return kept
-    from ultracrawl.run.filters.filtering import Filtering  # noqa: PLC0415 - slow, and few sources have filters
-
-    return Filtering(source.filters, time.time, source.conversion.timeout)
+    return filters.Filtering(source.filters, time.time, source.conversion.timeout)
 
 
 @contextmanager

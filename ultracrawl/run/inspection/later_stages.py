@@ -11,8 +11,8 @@ from ultracrawl.model.dates import as_text
 from ultracrawl.model.outcome import WITH_DOCUMENT
 from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
+from ultracrawl.run import filters
 from ultracrawl.run.auth.stages import access_stages
-from ultracrawl.run.filters.filtering import Filtering
 from ultracrawl.run.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import StoredRobots
@@ -107,7 +107,7 @@ def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -
     """Yield the decision of each filter of a source, if it has filters. Raises `UserError`."""
     if source.filters.file is None:
         return
-    filtering = Filtering(source.filters, time.time)
+    filtering = filters.Filtering(source.filters, time.time)
     filtering.start()
     views = filtering.judge(url, depth, address)
     filtering.release()

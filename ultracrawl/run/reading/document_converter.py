@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.converters.registry import version_of_all
+from ultracrawl.content.html import articles
 from ultracrawl.content.service.job import (
     Converted,
     Job,
@@ -63,9 +64,7 @@ class DocumentConverter(Feature):
         self._pool = ConversionPool(ProcessLimits(section.timeout, section.memory), section.workers)
         self._waiting = 0
         if context.source.content.extracts_articles:
-            from ultracrawl.content.html.articles.extractor import check_extractor  # noqa: PLC0415 - an option
-
-            check_extractor()
+            articles.check_extractor()
 
     def takes(self, media_type: str) -> bool:
         """Return whether documents of a type are read by a converter."""

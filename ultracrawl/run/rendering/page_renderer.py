@@ -18,9 +18,9 @@ from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.rules.recrawl.change import has_same_page
+from ultracrawl.run import rendering
 from ultracrawl.run.ending import NOT_LET_IN, Ending
 from ultracrawl.run.hooks import Feature
-from ultracrawl.run.rendering.browser import Browser, browser_program
 from ultracrawl.run.rendering.not_rendered import NotRendered, RenderingError
 from ultracrawl.run.rendering.open_page import Rendered
 from ultracrawl.run.rendering.script_detection import (
@@ -90,7 +90,7 @@ class PageRenderer(Feature):
         self._alone = asyncio.Lock()
         self._deaths = 0
         """Attempts in a row on which the browser died."""
-        self._browser: Browser | None = None
+        self._browser: rendering.Browser | None = None
         self._missing = ""
         """Why there is no browser on this machine; empty if there is one."""
         if self.on:
@@ -99,13 +99,13 @@ class PageRenderer(Feature):
     def _find_browser(self) -> None:
         """Find the browser; without one, pages are read as sent. Raises `UserError` if the named one is no program."""
         try:
-            program = browser_program(self._shared.browser)
+            program = rendering.browser_program(self._shared.browser)
         except (MissingExtraError, MissingProgramError) as error:
             if self._shared.browser is not None and isinstance(error, MissingProgramError):
                 raise
             self._missing = str(error)
         else:
-            self._browser = Browser(program, self._context.source.user_agent, self._shared)
+            self._browser = rendering.Browser(program, self._context.source.user_agent, self._shared)
 
     def takes(self, visit: Visit, body: bytes) -> bool:
         """Return whether a page may be opened in the browser: it has scripts, and a rule applies to it."""
@@ -252,7 +252,7 @@ class PageRenderer(Feature):
         self._context.counters.count_excluded_later("javascript failed")
 
     async def _read_open_page(
-        self, browser: Browser, visit: Visit, response: Response, page: Page
+        self, browser: rendering.Browser, visit: Visit, response: Response, page: Page
     ) -> Rendered | None:
         """Return a page after its scripts; None if the run ended while it was open, so that the next one reads it."""
         headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}

@@ -7,8 +7,7 @@ from contextlib import closing
 
 from ultracrawl.dataclass import asdict, dataclass
 from ultracrawl.errors import UserError
-from ultracrawl.run.source_data.documents import rename_documents
-from ultracrawl.run.source_data.places import rename_places, require_idle
+from ultracrawl.run import source_data
 from ultracrawl.settings.adhoc import forget_adhoc_source
 from ultracrawl.sources import Project
 from ultracrawl.stores.port.engine import NamedStoreEngine
@@ -45,7 +44,7 @@ def rename_source(project: Project, source: str, new: str) -> RenamedSource:
     for done in finished:
         if done is not None and (done.source, done.name) == (source, new):
             return done
-    require_idle(project, source)
+    source_data.require_idle(project, source)
     stores = _stores(project)
     if not state_exists(project, source):
         raise UserError(f"{source!r} was never crawled, so there is nothing to rename")
@@ -82,9 +81,9 @@ def _rename(project: Project, stores: NamedStoreEngine, source: str, new: str) -
     if state_exists(project, source):
         with closing(open_state(project, source)) as state:
             notes.write(_JOURNAL, json.dumps({"source": source, "new": new}).encode())
-            documents = rename_documents(project, source, new, state)
+            documents = source_data.rename_documents(project, source, new, state)
         with stores.lock_source(folder, source):
-            rename_places(project, source, new)
+            source_data.rename_places(project, source, new)
             stores.rename_store(folder, source, new)
     forget_adhoc_source(project, source, "" if new in project.known_sources else new)
     notes.delete(_JOURNAL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ultracrawl.dataclass import dataclass
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.rules import Action, Kind
-from ultracrawl.run.source_data.left_over import heir_of, heirs_of, left_over_sources
+from ultracrawl.run import source_data
 from ultracrawl.run.source_data.renaming import RenamedSource, finish_rename, rename_source
 from ultracrawl.settings.adhoc import forget_adhoc_source, is_adhoc
 from ultracrawl.sources import DataSource, Project
@@ -36,11 +36,11 @@ def take_over(project: Project, source: DataSource) -> TakeOver:
     forget_adhoc_source(project, source.name)
     remarks, narrower = list[str](), False
     for adhoc in project.adhoc_sources.values():
-        if source.name not in heirs_of(project, adhoc):
+        if source.name not in source_data.heirs_of(project, adhoc):
             continue
         if finished is not None and finished.source == adhoc.name:
             remark, narrower = _remark(finished), is_narrower(adhoc, source)
-        elif heir_of(project, adhoc) == source.name:
+        elif source_data.heir_of(project, adhoc) == source.name:
             remark, narrower = _take(project, source, adhoc)
         else:
             remark = _undecided(project, adhoc.name)
@@ -73,7 +73,7 @@ def _remark(renamed: RenamedSource) -> str:
 
 
 def _undecided(project: Project, adhoc: str) -> str:
-    found = next((one for one in left_over_sources(project) if one.source == adhoc), None)
+    found = next((one for one in source_data.left_over_sources(project) if one.source == adhoc), None)
     return "" if found is None else f"{adhoc}: {found.problem}; {found.instead}"
 
 

@@ -1,1 +1,8 @@
-"""Components that work without a definition: in a plain Scrapy project, configured by settings."""
+"""Components that work without a definition: in a plain Scrapy project, configured by settings.
+
+The names are imported on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -15,7 +15,7 @@ from ultracrawl import __version__
 from ultracrawl.content.converters.registry import converter_table
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.writing.cache import place_of
-from ultracrawl.run.rendering.browser import browser_program
+from ultracrawl.run import rendering
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.changed_options import changed_options, options_text
 from ultracrawl.sources.kinds import kept_attributes
@@ -58,7 +58,7 @@ def age_of(node: KeptNode) -> tuple[int, Version]:
 
 def _browsers() -> list[str]:
     with suppress(UltracrawlError):
-        return [browser_program(None)]
+        return [rendering.browser_program(None)]
     return []
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from ultracrawl.dataclass import dataclass
 from ultracrawl.rules.urls.canonical import host_of, path_of
-from ultracrawl.run.rendering.browser import what_rendering_lacks
+from ultracrawl.run import rendering
 from ultracrawl.service.probing.generators import Generator
 from ultracrawl.service.probing.survey import Survey
 from ultracrawl.settings.adhoc import starts_below
@@ -141,7 +141,7 @@ def _of_site(survey: Survey, delay: float | None) -> Iterator[_Option]:
         yield _Option("logins", survey.login.option, comment, is_off=True)
     if survey.lacks:
         comment = f"before its scripts have run, the front page has {survey.lacks}"
-        lacking = what_rendering_lacks()
+        lacking = rendering.what_rendering_lacks()
         yield _Option(
             "javascript",
             "auto",

@@ -10,6 +10,7 @@ from functools import partial
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import RunReport
+from ultracrawl.service import scrapyd
 from ultracrawl.service.control import readable_status
 from ultracrawl.service.orders import Clock, CompletingLauncher, CrawlHandle, CrawlOrder
 from ultracrawl.sources import Project
@@ -30,15 +31,12 @@ class ProfileLauncher:
         """Start a crawl. Raises `UserError`, `WorkError`."""
         if not order.profile:
             return await self._local.launch(order)
-        from ultracrawl.service.scrapyd.client import ScrapydClient  # noqa: PLC0415 - needed with profiles only
-        from ultracrawl.service.scrapyd.crawls import crawl_by_scrapyd  # noqa: PLC0415
-
         project = self._project()
         section = project.profiles.get(order.profile)
         if section is None:
             raise UserError(f"there is no profile {order.profile!r} for crawls on another machine")
-        client = ScrapydClient(order.profile, section, SecretReader(os.environ, project.key_file))
-        return await crawl_by_scrapyd(
+        client = scrapyd.ScrapydClient(order.profile, section, SecretReader(os.environ, project.key_file))
+        return await scrapyd.crawl_by_scrapyd(
             client, order, self._clock, partial(_report_since, project, order.source)
         )
 
@@ -55,9 +53,7 @@ def _report_since(project: Project, source: str, since: float) -> RunReport | No
     ):
         run = next(iter(state.runs(1)), None) if state is not None else None
         if run is not None and run.finished >= since and run.report:
-            from ultracrawl.service.scrapyd.crawls import report_of  # noqa: PLC0415 - as above
-
-            return report_of(json.loads(run.report))
+            return scrapyd.report_of(json.loads(run.report))
     return None
 
 

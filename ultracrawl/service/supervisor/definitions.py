@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.run.control.limits import limits_over
+from ultracrawl.run.removal.scope import change_since, without_documents_outside
 from ultracrawl.settings.projects import find_project, locate_project, project_of_urls
 from ultracrawl.sources import Project, compile_source
 from ultracrawl.sources.reading.locations import file_version, tracked_files
@@ -58,9 +60,6 @@ class Definitions:
         """
         if not (name := self._of_urls):
             return ""
-        from ultracrawl.run.control.limits import limits_over  # noqa: PLC0415 - few services have `urls`
-        from ultracrawl.run.removal.scope import change_since, without_documents_outside  # noqa: PLC0415
-
         with suppress(StateError), state_to_read(self.project, name) as state:
             latest = next(iter(state.runs(1)), None) if state is not None else None
             if state is None or latest is None:

@@ -250,15 +250,15 @@ def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServ
     On loopback the path signs in the browser that opens it. Raises `UserError`, `WorkError`, `ModuleNotFoundError`.
     """
     from ultracrawl.service.api.app import ApiOptions, make_app  # noqa: PLC0415 - an extra
-    from ultracrawl.service.api.middleware.cookies import Cookies  # noqa: PLC0415
-    from ultracrawl.service.api.serving import (  # noqa: PLC0415
+    from ultracrawl.service.api.middleware.cookies import Cookies  # noqa: PLC0415 - of the same extra
+    from ultracrawl.service.api.serving import (  # noqa: PLC0415 - of the same extra
         check_exposure,
         is_loopback,
         make_server,
         open_socket,
     )
-    from ultracrawl.service.pages.account.login import one_time_path  # noqa: PLC0415
-    from ultracrawl.service.pages.app import add_pages  # noqa: PLC0415
+    from ultracrawl.service.pages.account.login import one_time_path  # noqa: PLC0415 - of the same extra
+    from ultracrawl.service.pages.app import add_pages  # noqa: PLC0415 - of the same extra
 
     check_exposure(options.host, options.certificate, behind_proxy=options.behind_proxy)
     opened = open_socket(options.host, options.port)

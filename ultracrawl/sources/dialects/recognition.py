@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracrawl import sources
 from ultracrawl.errors import UserError
 from ultracrawl.sources.dialects.port import Dialect
 from ultracrawl.sources.reading.locations import PROJECT_FILE
@@ -30,9 +31,7 @@ def read_definitions(location: str | Path) -> Loaded:
     path = Path(location)
     found = _dialect_of(path)
     if found is None:
-        from ultracrawl.sources import load_project  # noqa: PLC0415 - readers of other formats do without it
-
-        return load_project(location)
+        return sources.load_project(location)
     plugin, dialect = found
     try:
         return dialect.read(path)

@@ -85,7 +85,7 @@ class SqliteEngine:
 
     def importing(self, folder: Path, sources: Sequence[str]) -> AbstractContextManager[SqliteImport]:
         """Create the files of sources."""
-        from ultracrawl.stores.sqlite.transfer import import_files  # noqa: PLC0415 - as above
+        from ultracrawl.stores.sqlite.transfer import import_files  # noqa: PLC0415 - copies need it, crawls do not
 
         return import_files(self._files(folder, sources))
 

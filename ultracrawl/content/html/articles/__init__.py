@@ -1,1 +1,8 @@
-"""Pages of news and blogs: which of their text is the article."""
+"""Pages of news and blogs: which of their text is the article.
+
+The names are imported on first use.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

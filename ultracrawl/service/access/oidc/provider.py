@@ -169,7 +169,7 @@ class OidcProvider:
     def _claims_of(self, text: str, nonce: str) -> dict[str, Any]:
         """Return the claims of an ID token. Raises `SignInRefusedError`, `WorkError`."""
         from joserfc import jwt  # noqa: PLC0415 - an extra
-        from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError  # noqa: PLC0415
+        from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError  # noqa: PLC0415 - an extra
 
         checks = jwt.JWTClaimsRegistry(
             now=lambda: int(self._clock()),
@@ -205,7 +205,7 @@ class OidcProvider:
 
     def _key_set(self, *, renewed: bool) -> Any:
         from joserfc.errors import JoseError  # noqa: PLC0415 - an extra
-        from joserfc.jwk import KeySet  # noqa: PLC0415
+        from joserfc.jwk import KeySet  # noqa: PLC0415 - an extra
 
         read, keys = self._keys
         if renewed or keys is None or self._clock() - read > METADATA_LIFE:

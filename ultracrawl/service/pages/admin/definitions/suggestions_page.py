@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from ultracrawl.errors import UserError
+from ultracrawl.run.traps.recognition import known_traps
 from ultracrawl.service.api import definitions
 from ultracrawl.service.api.access import Administrator, State
 from ultracrawl.service.api.state import ApiState
@@ -62,7 +63,6 @@ def suggestions_page(request: Request, state: State, _requester: Administrator, 
 def _suggestions(state: ApiState, source: DataSource) -> Suggestions | None:
     """Return what the state of a source suggests; None if it has too many URLs."""
     from ultracrawl.run.suggestions.survey import Suggestions, suggestions_of  # noqa: PLC0415 - as above
-    from ultracrawl.run.traps.recognition import known_traps  # noqa: PLC0415
 
     with state_to_read(state.project, source.name) as store:
         if store is None:

@@ -1,0 +1,2 @@
+from .fetcher import TableFetcher as TableFetcher
+from .lister import TableLister as TableLister

@@ -1,0 +1,1 @@
+from .process import ConversionProcess as ConversionProcess

@@ -1,0 +1,1 @@
+from .sitemap_reader import SitemapReader as SitemapReader

@@ -1,0 +1,1 @@
+from .filtering import Filtering as Filtering

@@ -1,0 +1,2 @@
+from .loader import SourceSpiderLoader as SourceSpiderLoader
+from .source import SourceSpider as SourceSpider
