@@ -98,7 +98,10 @@ class Tiers:
         if not counted:
             return
         if self._stores:
-            times.write(times.merged(self._rows, counted, session.config.rootpath), times.FILE)
+            times.write(
+                times.merged(self._rows, counted, self._collecting.subtests, session.config.rootpath),
+                times.FILE,
+            )
         elif self._tier is not None:
             self._complaints = list(complaints(self._tier, counted, self._rows))
             if self._complaints and session.exitstatus == pytest.ExitCode.OK:

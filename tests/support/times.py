@@ -1,8 +1,9 @@
 """How many processor seconds the cases of a test take: counted in every run, stored in `tests/times.json`.
 
 The file has a line a module of tests: the tests whose cases take more than `LONG` each, and under `OTHERS` what a case
-of the others takes. `make times` writes it; what was not run keeps what is said of it. Seconds of the clock depend on
-what else the machine does, processor seconds hardly.
+of the others takes. A case that goes through rows by `subtests` is long if a row of it takes more than `LONG`.
+`make times` writes the file; what was not run keeps what is said of it. Seconds of the clock depend on what else the
+machine does, processor seconds hardly.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Generator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ import pytest
 
 FILE = Path(__file__).parents[1] / "times.json"
 LONG = 0.15
-"""Maximum processor seconds of a case of a test that `make test` runs for this alone."""
+"""Maximum processor seconds of a case, or of a row of it, of a test that `make test` runs for this alone."""
 OTHERS = "others"
 """What stands in a line for all tests that are not long."""
 UNKNOWN = 0.03
@@ -59,25 +60,27 @@ def seconds(rows: Rows, nodeid: str) -> float:
     return row.get(test, row.get(OTHERS, UNKNOWN))
 
 
-def rows_of(counted: Mapping[str, float]) -> Rows:
-    """Return the rows of modules from the processor seconds of their cases."""
+def rows_of(counted: Mapping[str, float], subtests: Mapping[str, int]) -> Rows:
+    """Return the rows of modules from the processor seconds of their cases, and the numbers of subtests of some."""
     tests: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    most: Counter[tuple[str, str]] = Counter()
     for nodeid, spent in counted.items():
         module, test = name_of(nodeid)
         tests[module][test].append(spent)
+        most[module, test] = max(most[module, test], subtests.get(nodeid, 1))
     made = {}
     for module, cases in sorted(tests.items()):
         means = {test: round(fmean(spent), 2) for test, spent in sorted(cases.items())}
-        row = {test: mean for test, mean in means.items() if mean > LONG}
+        row = {test: mean for test, mean in means.items() if mean > LONG * most[module, test]}
         others = [one for test, spent in cases.items() if test not in row for one in spent]
         made[module] = row | ({OTHERS: round(fmean(others), 3)} if others else {})
     return made
 
 
-def merged(before: Rows, counted: Mapping[str, float], root: Path) -> Rows:
+def merged(before: Rows, counted: Mapping[str, float], subtests: Mapping[str, int], root: Path) -> Rows:
     """Return the rows before with what was counted now, without modules and tests that are no longer below `root`."""
     tests = {name_of(nodeid) for nodeid in counted}
-    rows = {**rows_of(counted)}
+    rows = {**rows_of(counted, subtests)}
     for module, row in before.items():
         if not (file := root / module).exists():
             continue
@@ -122,8 +125,11 @@ class Collecting:
 
     def __init__(self) -> None:
         self.counted: dict[str, float] = {}
+        self.subtests: Counter[str] = Counter()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if isinstance(report, pytest.SubtestReport):
+            self.subtests[report.nodeid] += 1
         for name, value in report.user_properties:
             if name == COUNTED:
                 assert isinstance(value, float)

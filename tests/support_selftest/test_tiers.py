@@ -48,7 +48,7 @@ def test_rows_name_what_is_long_and_sum_up_the_others(tmp_path: Path) -> None:
         "tests/test_b.py::test_three": 0.05,
         "tests/test_c.py::test_one": 2.0,
     }
-    rows = times.rows_of(counted)
+    rows = times.rows_of(counted, {})
     assert rows == {
         "tests/test_b.py": {"test_one": 0.3, times.OTHERS: 0.03},
         "tests/test_c.py": {"test_one": 2.0},
@@ -62,13 +62,19 @@ def test_rows_name_what_is_long_and_sum_up_the_others(tmp_path: Path) -> None:
     assert times.seconds(rows, "tests/test_d.py::test_new") == times.UNKNOWN
 
 
+def test_many_short_rows_of_one_test_are_not_long() -> None:
+    counted = {"tests/test_b.py::test_rows[a]": 4.0, "tests/test_b.py::test_rows[b]": 2.0}
+    assert times.rows_of(counted, dict.fromkeys(counted, 20)) == {"tests/test_b.py": {times.OTHERS: 3.0}}
+    assert times.rows_of(counted, dict.fromkeys(counted, 19)) == {"tests/test_b.py": {"test_rows": 3.0}}
+
+
 def test_what_was_not_counted_keeps_its_row_as_long_as_it_is_there(tmp_path: Path) -> None:
     (tmp_path / "test_b.py").write_text("def test_one(): ...\ndef test_two(): ...\ndef test_three(): ...\n")
     before = {
         "test_b.py": {"test_gone": 1.0, "test_one": 1.0, "test_two": 1.0, times.OTHERS: 0.01},
         "test_gone.py": {times.OTHERS: 0.01},
     }
-    after = times.merged(before, {"test_b.py::test_two": 0.01, "test_b.py::test_three": 2.0}, tmp_path)
+    after = times.merged(before, {"test_b.py::test_two": 0.01, "test_b.py::test_three": 2.0}, {}, tmp_path)
     assert after == {"test_b.py": {"test_one": 1.0, "test_three": 2.0, times.OTHERS: 0.01}}
 
 
@@ -122,6 +128,12 @@ def test_busy(number):
     end = time.process_time() + 0.4
     while time.process_time() < end: pass
 
+def test_rows(subtests):
+    for row in range(4):
+        with subtests.test(row=row):
+            end = time.process_time() + 0.1
+            while time.process_time() < end: pass
+
 @pytest.mark.servers
 def test_with_programs(): pass
 """
@@ -161,14 +173,14 @@ def run(folder: Path, *options: str) -> tuple[int, list[str]]:
 
 @pytest.mark.processes
 def test_a_run_picks_counts_and_stores(folder: Path) -> None:
-    assert run(folder, "--tier", "test") == (0, ["test_busy[1]", "test_short"])
+    assert run(folder, "--tier", "test") == (0, ["test_busy[1]", "test_rows", "test_short"])
     assert run(folder, "-n2", "--store-times") == (
         0,
-        ["test_busy[1]", "test_busy[2]", "test_short", "test_with_programs"],
+        ["test_busy[1]", "test_busy[2]", "test_rows", "test_short", "test_with_programs"],
     )
     (row,) = times.read(folder / "times.json").values()
     assert {*row} == {"test_busy", times.OTHERS}
-    assert run(folder, "--tier", "test") == (0, ["test_short"])
+    assert run(folder, "--tier", "test") == (0, ["test_rows", "test_short"])
     assert run(folder, "--tier", "ci") == (0, ["test_busy[1]", "test_with_programs"])
     assert run(folder, "--tier", "night") == (0, ["test_busy[2]"])
 
@@ -177,4 +189,4 @@ def test_a_run_picks_counts_and_stores(folder: Path) -> None:
 def test_a_run_that_does_not_keep_its_promise_fails(folder: Path) -> None:
     times.write({"test_a.py": {times.OTHERS: PROMISED[Tier.TEST]}}, folder / "times.json")
     status, passed = run(folder, "--tier", "test")
-    assert (status, passed) == (1, ["test_busy[1]", "test_short"])
+    assert (status, passed) == (1, ["test_busy[1]", "test_rows", "test_short"])
