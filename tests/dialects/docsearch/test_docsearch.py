@@ -150,12 +150,13 @@ def test_a_rank_may_be_any_number(tmp_path: Path) -> None:
         assert read(tmp_path, start_urls=[{"url": f"{SITE}/", "page_rank": rank}]).sections()
 
 
-@pytest.mark.parametrize("name", ["scrape_start_urls", "scrap_start_urls"])
-def test_start_pages_may_be_read_for_their_links_only(tmp_path: Path, name: str) -> None:
-    found = read(tmp_path, **{name: False})
-    assert found.rules.boundary.follow_only(f"{SITE}/")
-    assert not found.rules.boundary.follow_only(f"{SITE}/a")
-    assert not read(tmp_path, **{name: True}).rules.boundary.follow_only(f"{SITE}/")
+def test_start_pages_may_be_read_for_their_links_only(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name in ["scrape_start_urls", "scrap_start_urls"]:
+        with subtests.test(name):
+            found = read(tmp_path, **{name: False})
+            assert found.rules.boundary.follow_only(f"{SITE}/")
+            assert not found.rules.boundary.follow_only(f"{SITE}/a")
+            assert not read(tmp_path, **{name: True}).rules.boundary.follow_only(f"{SITE}/")
 
 
 # ---- scope
@@ -189,11 +190,12 @@ def test_pages_of_sitemaps_may_be_let_in_by_expressions(tmp_path: Path) -> None:
     assert forced.source.sitemaps.only
 
 
-@pytest.mark.parametrize("starts", [None, [], [""]])
-def test_a_sitemap_is_enough_to_begin_with(tmp_path: Path, starts: list[str] | None) -> None:
-    found = read(tmp_path, start_urls=starts, sitemap_urls=[f"{SITE}/sitemap.xml"])
-    assert found.rules.seeds == (f"{SITE}/",)
-    assert found.inside("/any/page") == ["/any/page"]
+def test_a_sitemap_is_enough_to_begin_with(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for starts in [None, [], [""]]:
+        with subtests.test(starts=starts):
+            found = read(tmp_path, start_urls=starts, sitemap_urls=[f"{SITE}/sitemap.xml"])
+            assert found.rules.seeds == (f"{SITE}/",)
+            assert found.inside("/any/page") == ["/any/page"]
 
 
 def test_queries_may_be_removed(tmp_path: Path) -> None:
@@ -278,23 +280,22 @@ def test_elements_may_be_excluded(tmp_path: Path) -> None:
     assert "Buy" not in text
 
 
-@pytest.mark.parametrize(
-    ("options", "html", "has"),
-    [
-        ({}, "<article><h1>Only</h1></article>", True),
-        ({}, "<div>Nothing</div>", False),
-        ({"min_indexed_level": 1}, "<article><h1>Only</h1></article>", False),
-        ({"min_indexed_level": 1}, "<article><h1>A</h1><h2>B</h2></article>", True),
-        ({"min_indexed_level": {"default": 2}}, "<article><h1>A</h1><h2>B</h2></article>", False),
-        ({"min_indexed_level": 2}, "<article><h1>A</h1><p>text</p></article>", True),
-        ({"only_content_level": True}, "<article><h1>A</h1><h2>B</h2></article>", False),
-        ({"only_content_level": True}, "<article><p>text</p></article>", True),
-    ],
-)
-def test_pages_without_what_is_asked_for_are_not_indexed(
-    tmp_path: Path, options: dict[str, Any], html: str, has: bool
-) -> None:
-    assert read(tmp_path, **options).page(html=html).has_content is has
+ASKED_FOR: list[tuple[dict[str, Any], str, bool]] = [
+    ({}, "<article><h1>Only</h1></article>", True),
+    ({}, "<div>Nothing</div>", False),
+    ({"min_indexed_level": 1}, "<article><h1>Only</h1></article>", False),
+    ({"min_indexed_level": 1}, "<article><h1>A</h1><h2>B</h2></article>", True),
+    ({"min_indexed_level": {"default": 2}}, "<article><h1>A</h1><h2>B</h2></article>", False),
+    ({"min_indexed_level": 2}, "<article><h1>A</h1><p>text</p></article>", True),
+    ({"only_content_level": True}, "<article><h1>A</h1><h2>B</h2></article>", False),
+    ({"only_content_level": True}, "<article><p>text</p></article>", True),
+]
+
+
+def test_pages_without_what_is_asked_for_are_not_indexed(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for options, html, has in ASKED_FOR:
+        with subtests.test(options=options, html=html):
+            assert read(tmp_path, **options).page(html=html).has_content is has
 
 
 # ---- requests
@@ -350,57 +351,60 @@ def test_options_without_a_meaning_here_are_hints(tmp_path: Path) -> None:
     assert [(key, fatal) for _, key, fatal in found] == [(name, False) for name in options]
 
 
-@pytest.mark.parametrize(
-    ("options", "key", "fatal"),
-    [
-        ({"selector_exclude": []}, "selector_exclude", False),
-        ({"start_urls": [{"url": f"{SITE}/", "page_ranks": 3}]}, "start_urls.page_ranks", False),
-        ({"start_urls": [{"url": f"{SITE}/", "page_rank": "high"}]}, "start_urls.page_rank", True),
-        ({"start_urls": [{"url": f"{SITE}/(?P<lang>.*?)/"}]}, "start_urls", True),
-        ({"start_urls": [SCRIPTED]}, "start_urls.variables", True),
-        ({"start_urls": ["docs.example.com"]}, "start_urls", True),
-        ({"start_urls": [{"url": f"{SITE}/", "selectors_key": "none"}]}, "start_urls.selectors_key", False),
-        ({"selectors": {"lvl0": "h1", "text": "p["}}, "selectors.text", True),
-        ({"selectors": {"lvl0": {"selector": "//h1/preceding::h3[1]", "type": "xpath"}}}, "selectors.lvl0", False),
-        ({"selectors": {"lvl0": "h1", "text": {"selector": "//p/..", "type": "xpath"}}}, "selectors.text", True),
-        ({"selectors": {"lvl0": {"selector": "//h1[", "type": "xpath", "global": True}}}, "selectors.lvl0", True),
-        ({"selectors": {"lvl0": {"select": "h1"}}}, "selectors.lvl0.select", False),
-        ({"selectors_exclude": ["p["]}, "selectors_exclude", True),
-        ({"stop_urls": ["(open"]}, "stop_urls", True),
-        ({"js_wait": 2}, "js_wait", False),
-        ({"scrape_start_urls": 1}, "scrape_start_urls", True),
-        ({"only_content_level": "true"}, "only_content_level", True),
-        ({"js_render": "false"}, "js_render", True),
-        ({"remove_get_params": 0}, "remove_get_params", True),
-        ({"sitemap_urls": [f"{SITE}/s.xml"], "force_sitemap_urls_crawling": "no"}, "force_sitemap_urls_crawling", True),
-        ({"sitemap_alternate_links": "yes"}, "sitemap_alternate_links", True),
-        ({"start_urls": [{"url": f"{SITE}/", "scrape": "no"}]}, "start_urls.scrape", True),
-        ({"selectors": {"lvl0": {"selector": "h1", "global": 7}}}, "selectors.lvl0.global", True),
-        ({"strip_chars": 3}, "strip_chars", True),
-        ({"selectors": {"lvl0": {"selector": "h1", "strip_chars": [1]}}}, "selectors.lvl0.strip_chars", True),
-        ({"min_indexed_level": True}, "min_indexed_level", True),
-        ({"min_indexed_level": {"default": "two"}}, "min_indexed_level", True),
-        ({"start_urls": [{"url": f"{SITE}/", "extra_attributes": {"a b": 1}}]}, "start_urls", False),
-        ({"selectors": {**SELECTORS, "a-b": "footer"}}, "selectors.a-b", False),
-        ({"min_indexed_level": "inf"}, "min_indexed_level", True),
-        ({"start_urls": [{"url": f"{SITE}/", "page_rank": "nan"}]}, "start_urls.page_rank", True),
-    ],
-)  # fmt: skip
-def test_mistakes_have_their_line(tmp_path: Path, options: dict[str, Any], key: str, fatal: bool) -> None:
-    found = findings(tmp_path, **options)
-    assert (key, fatal) in [(each, is_fatal) for _, each, is_fatal in found]
-    assert all(line > 0 for line, _, _ in found)
+MISTAKES: list[tuple[dict[str, Any], str, bool]] = [
+    ({"selector_exclude": []}, "selector_exclude", False),
+    ({"start_urls": [{"url": f"{SITE}/", "page_ranks": 3}]}, "start_urls.page_ranks", False),
+    ({"start_urls": [{"url": f"{SITE}/", "page_rank": "high"}]}, "start_urls.page_rank", True),
+    ({"start_urls": [{"url": f"{SITE}/(?P<lang>.*?)/"}]}, "start_urls", True),
+    ({"start_urls": [SCRIPTED]}, "start_urls.variables", True),
+    ({"start_urls": ["docs.example.com"]}, "start_urls", True),
+    ({"start_urls": [{"url": f"{SITE}/", "selectors_key": "none"}]}, "start_urls.selectors_key", False),
+    ({"selectors": {"lvl0": "h1", "text": "p["}}, "selectors.text", True),
+    ({"selectors": {"lvl0": {"selector": "//h1/preceding::h3[1]", "type": "xpath"}}}, "selectors.lvl0", False),
+    ({"selectors": {"lvl0": "h1", "text": {"selector": "//p/..", "type": "xpath"}}}, "selectors.text", True),
+    ({"selectors": {"lvl0": {"selector": "//h1[", "type": "xpath", "global": True}}}, "selectors.lvl0", True),
+    ({"selectors": {"lvl0": {"select": "h1"}}}, "selectors.lvl0.select", False),
+    ({"selectors_exclude": ["p["]}, "selectors_exclude", True),
+    ({"stop_urls": ["(open"]}, "stop_urls", True),
+    ({"js_wait": 2}, "js_wait", False),
+    ({"scrape_start_urls": 1}, "scrape_start_urls", True),
+    ({"only_content_level": "true"}, "only_content_level", True),
+    ({"js_render": "false"}, "js_render", True),
+    ({"remove_get_params": 0}, "remove_get_params", True),
+    ({"sitemap_urls": [f"{SITE}/s.xml"], "force_sitemap_urls_crawling": "no"}, "force_sitemap_urls_crawling", True),
+    ({"sitemap_alternate_links": "yes"}, "sitemap_alternate_links", True),
+    ({"start_urls": [{"url": f"{SITE}/", "scrape": "no"}]}, "start_urls.scrape", True),
+    ({"selectors": {"lvl0": {"selector": "h1", "global": 7}}}, "selectors.lvl0.global", True),
+    ({"strip_chars": 3}, "strip_chars", True),
+    ({"selectors": {"lvl0": {"selector": "h1", "strip_chars": [1]}}}, "selectors.lvl0.strip_chars", True),
+    ({"min_indexed_level": True}, "min_indexed_level", True),
+    ({"min_indexed_level": {"default": "two"}}, "min_indexed_level", True),
+    ({"start_urls": [{"url": f"{SITE}/", "extra_attributes": {"a b": 1}}]}, "start_urls", False),
+    ({"selectors": {**SELECTORS, "a-b": "footer"}}, "selectors.a-b", False),
+    ({"min_indexed_level": "inf"}, "min_indexed_level", True),
+    ({"start_urls": [{"url": f"{SITE}/", "page_rank": "nan"}]}, "start_urls.page_rank", True),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "text", ['{"index_name": "x",\n "start_urls": [}', '{"index_name": "x", "a": "\\ud800"']
-)
-def test_a_file_that_is_no_json_is_one_finding(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "docsearch.json"
-    file.write_text(text)
-    (finding,) = read_definitions(file).findings
-    assert finding.fatal
-    assert finding.line == text.count("\n") + 1
+def test_mistakes_have_their_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for options, key, fatal in MISTAKES:
+        with subtests.test(options=options, key=key):
+            found = findings(tmp_path, **options)
+            assert (key, fatal) in [(each, is_fatal) for _, each, is_fatal in found]
+            assert all(line > 0 for line, _, _ in found)
+
+
+NO_JSON = ['{"index_name": "x",\n "start_urls": [}', '{"index_name": "x", "a": "\\ud800"']
+
+
+def test_a_file_that_is_no_json_is_one_finding(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for text in NO_JSON:
+        with subtests.test(text):
+            file = tmp_path / "docsearch.json"
+            file.write_text(text)
+            (finding,) = read_definitions(file).findings
+            assert finding.fatal
+            assert finding.line == text.count("\n") + 1
 
 
 def test_lines_are_those_of_the_members_however_they_are_written(tmp_path: Path) -> None:
@@ -447,42 +451,52 @@ ODD: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "index_name",
-        "start_urls",
-        "stop_urls",
-        "sitemap_urls",
-        "sitemap_urls_regexs",
-        "selectors",
-        "selectors_exclude",
-        "strip_chars",
-        "min_indexed_level",
-        "only_content_level",
-        "scrape_start_urls",
-        "allowed_domains",
-        "js_render",
-        "js_wait",
-        "user_agent",
-        "headers",
-        "remove_get_params",
-        "download_timeout",
-        "force_sitemap_urls_crawling",
-        "custom_settings",
-    ],
-)
-def test_values_of_other_types_are_findings(tmp_path: Path, key: str) -> None:
-    for value in ODD:
-        loaded = read_definitions(write(tmp_path, **{"sitemap_urls": [f"{SITE}/s.xml"], key: value}))
-        assert loaded.project is not None or any(finding.fatal for finding in loaded.findings), value
+OTHER_TYPES = [
+    "index_name",
+    "start_urls",
+    "stop_urls",
+    "sitemap_urls",
+    "sitemap_urls_regexs",
+    "selectors",
+    "selectors_exclude",
+    "strip_chars",
+    "min_indexed_level",
+    "only_content_level",
+    "scrape_start_urls",
+    "allowed_domains",
+    "js_render",
+    "js_wait",
+    "user_agent",
+    "headers",
+    "remove_get_params",
+    "download_timeout",
+    "force_sitemap_urls_crawling",
+    "custom_settings",
+]
 
 
-@pytest.mark.parametrize(
-    "key", ["url", "page_rank", "tags", "selectors_key", "variables", "extra_attributes"]
-)
-def test_values_of_other_types_in_a_start_url_are_findings(tmp_path: Path, key: str) -> None:
-    for value in ODD:
-        start = {"url": f"{SITE}/(?P<v>.*?)/", "variables": {"v": ["1"]}, key: value}
-        loaded = read_definitions(write(tmp_path, start_urls=[start]))
-        assert loaded.project is not None or any(finding.fatal for finding in loaded.findings), value
+def test_values_of_other_types_are_findings(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for key in OTHER_TYPES:
+        with subtests.test(key):
+            for value in ODD:
+                loaded = read_definitions(write(tmp_path, **{"sitemap_urls": [f"{SITE}/s.xml"], key: value}))
+                assert loaded.project is not None or any(finding.fatal for finding in loaded.findings), value
+
+
+OTHER_TYPES_IN_START_URLS = [
+    "url",
+    "page_rank",
+    "tags",
+    "selectors_key",
+    "variables",
+    "extra_attributes",
+]
+
+
+def test_values_of_other_types_in_a_start_url_are_findings(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for key in OTHER_TYPES_IN_START_URLS:
+        with subtests.test(key):
+            for value in ODD:
+                start = {"url": f"{SITE}/(?P<v>.*?)/", "variables": {"v": ["1"]}, key: value}
+                loaded = read_definitions(write(tmp_path, start_urls=[start]))
+                assert loaded.project is not None or any(finding.fatal for finding in loaded.findings), value

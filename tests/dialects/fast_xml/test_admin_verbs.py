@@ -230,10 +230,11 @@ def test_lists_are_json_too_and_say_what_a_collection_is_about(collections: Work
     assert "  two\n  lines & <more>\n" in admin(collections, "list")
 
 
-@pytest.mark.parametrize("name", sorted(verbs.command.commands))
-def test_every_command_has_an_example(name: str) -> None:
-    text = verbs.command.commands[name].help or ""
-    assert f"ultracrawl admin {name}" in text
+def test_every_command_has_an_example(subtests: pytest.Subtests) -> None:
+    for name in sorted(verbs.command.commands):
+        with subtests.test(name):
+            text = verbs.command.commands[name].help or ""
+            assert f"ultracrawl admin {name}" in text
 
 
 @pytest.mark.parametrize("name", ["export", "refresh", "reprocess", "remove", "suspend", "resume"])

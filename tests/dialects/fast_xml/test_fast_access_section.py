@@ -161,11 +161,12 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("options", "inside", "problem"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_used(tmp_path: Path, options: dict[str, Any], inside: str, problem: str) -> None:
-    loaded = load(tmp_path, options, inside)
-    assert loaded.project is None
-    assert any(problem in finding.problem and finding.line > 3 for finding in loaded.fatal)
+def test_what_cannot_be_used(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (options, inside, problem) in WRONG.items():
+        with subtests.test(name):
+            loaded = load(tmp_path, options, inside)
+            assert loaded.project is None
+            assert any(problem in finding.problem and finding.line > 3 for finding in loaded.fatal)
 
 
 SCRIPTS = {

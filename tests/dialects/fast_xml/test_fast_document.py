@@ -71,15 +71,16 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "problem", "line"), REFUSED.values(), ids=REFUSED)
-def test_refused(tmp_path: Path, text: str | bytes, problem: str, line: int) -> None:
-    with bounded():
-        loaded = load(tmp_path, text)
-    assert loaded.project is None
-    (finding,) = loaded.findings
-    assert problem in finding.problem
-    assert finding.problem.startswith(("E-XML", "E-ROOT"))
-    assert (finding.line, finding.fatal) == (line, True)
+def test_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (text, problem, line) in REFUSED.items():
+        with subtests.test(name):
+            with bounded():
+                loaded = load(tmp_path, text)
+            assert loaded.project is None
+            (finding,) = loaded.findings
+            assert problem in finding.problem
+            assert finding.problem.startswith(("E-XML", "E-ROOT"))
+            assert (finding.line, finding.fatal) == (line, True)
 
 
 def test_bytes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

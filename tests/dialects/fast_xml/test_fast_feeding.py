@@ -36,63 +36,61 @@ SECOND = Destination("copy", "archive", False)
 ONLY = Destination("site", "archive", False)
 
 
-@pytest.mark.parametrize(
-    ("options", "expected", "told"),
-    [
-        ({}, (), ""),
-        ({"feeding/site/collection": "web pages"}, (FIRST,), ""),
-        ({"feeding/site/collection": "handbook"}, (Destination("site", "default", False),), ""),
-        ({**TWO, "feeding/site/primary": True}, (FIRST, SECOND), ""),
-        ({**TWO, "feeding/copy/primary": True}, (SECOND, FIRST), ""),
-        (TWO, (FIRST, SECOND), "N-CONFLICT: no destination is primary; `site` is"),
-        (
-            {**TWO, "feeding/site/primary": True, "feeding/copy/primary": True},
-            (FIRST, SECOND),
-            "N-CONFLICT: several destinations are primary; `site` is",
-        ),
-        (
-            {**TWO, "feeding/site/primary": True, "feeding/copy/paused": True},
-            (FIRST, Destination("copy", "archive", True)),
-            "",
-        ),
-        ({"feeding/site/collection": "archive", "feeding/site/destination": "default"}, (ONLY,), ""),
-        ({"feeding/site/collection": "archive", "feeding/site/destination": "other"}, (ONLY,), "N-RANGE"),
-        (
-            {
-                "feeding/site/collection": "archive",
-                "feeding/site/primary": True,
-                "feeding/copy/collection": "archive",
-            },
-            (ONLY,),
-            "N-CONFLICT: `copy` has the collection of another destination",
-        ),
-    ],
-    ids=[
-        "fast_121-none",
-        "fast_121-another",
-        "fast_121-own name",
-        "fast_124-first",
-        "fast_124-second",
-        "fast_124-none",
-        "fast_124-both",
-        "fast_123-paused",
-        "fast_122-default",
-        "fast_122-other",
-        "fast_121-twice",
-    ],
-)
-def test_destinations(
-    tmp_path: Path, options: dict[str, Any], expected: tuple[Destination, ...], told: str
-) -> None:
-    loaded = load(tmp_path, options)
-    assert source(loaded).feeding.in_order == expected
-    problems = [one.problem for one in loaded.findings]
-    assert bool(problems) is bool(told)
-    assert told in "".join(problems)
-    named = {one.index for one in expected} - {"default"}
-    assert {name: one.path for name, one in project(loaded).indexes.items()} == {
-        name: tmp_path / "var/indexes" / name for name in named
-    }
+DESTINATIONS: dict[str, tuple[dict[str, Any], tuple[Destination, ...], str]] = {
+    "fast_121-none": ({}, (), ""),
+    "fast_121-another": ({"feeding/site/collection": "web pages"}, (FIRST,), ""),
+    "fast_121-own name": (
+        {"feeding/site/collection": "handbook"},
+        (Destination("site", "default", False),),
+        "",
+    ),
+    "fast_124-first": ({**TWO, "feeding/site/primary": True}, (FIRST, SECOND), ""),
+    "fast_124-second": ({**TWO, "feeding/copy/primary": True}, (SECOND, FIRST), ""),
+    "fast_124-none": (TWO, (FIRST, SECOND), "N-CONFLICT: no destination is primary; `site` is"),
+    "fast_124-both": (
+        {**TWO, "feeding/site/primary": True, "feeding/copy/primary": True},
+        (FIRST, SECOND),
+        "N-CONFLICT: several destinations are primary; `site` is",
+    ),
+    "fast_123-paused": (
+        {**TWO, "feeding/site/primary": True, "feeding/copy/paused": True},
+        (FIRST, Destination("copy", "archive", True)),
+        "",
+    ),
+    "fast_122-default": (
+        {"feeding/site/collection": "archive", "feeding/site/destination": "default"},
+        (ONLY,),
+        "",
+    ),
+    "fast_122-other": (
+        {"feeding/site/collection": "archive", "feeding/site/destination": "other"},
+        (ONLY,),
+        "N-RANGE",
+    ),
+    "fast_121-twice": (
+        {
+            "feeding/site/collection": "archive",
+            "feeding/site/primary": True,
+            "feeding/copy/collection": "archive",
+        },
+        (ONLY,),
+        "N-CONFLICT: `copy` has the collection of another destination",
+    ),
+}
+
+
+def test_destinations(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (options, expected, told) in DESTINATIONS.items():
+        with subtests.test(name):
+            loaded = load(tmp_path, options)
+            assert source(loaded).feeding.in_order == expected
+            problems = [one.problem for one in loaded.findings]
+            assert bool(problems) is bool(told)
+            assert told in "".join(problems)
+            named = {one.index for one in expected} - {"default"}
+            assert {name: one.path for name, one in project(loaded).indexes.items()} == {
+                name: tmp_path / "var/indexes" / name for name in named
+            }
 
 
 def test_fast_121_a_destination_without_a_collection_is_an_error(tmp_path: Path) -> None:

@@ -138,13 +138,14 @@ CASES: dict[str, tuple[str, str, Any, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("inside", "path", "expected", "told"), CASES.values(), ids=CASES)
-def test_reading(tmp_path: Path, inside: str, path: str, expected: Any, told: list[str]) -> None:
-    loaded = load(tmp_path, inside)
-    assert [code for code in codes(loaded) if code != "N-SCHEME" and code[1] == "-"] == told
-    assert all(finding.line > 2 for finding in loaded.findings)
-    if not path.endswith("__len__"):
-        assert value(loaded, path) == expected
+def test_reading(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (inside, path, expected, told) in CASES.items():
+        with subtests.test(name):
+            loaded = load(tmp_path, inside)
+            assert [code for code in codes(loaded) if code != "N-SCHEME" and code[1] == "-"] == told
+            assert all(finding.line > 2 for finding in loaded.findings)
+            if not path.endswith("__len__"):
+                assert value(loaded, path) == expected
 
 
 WRONG = {
@@ -174,15 +175,16 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("inside", "code", "problem"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_used_has_its_line(tmp_path: Path, inside: str, code: str, problem: str) -> None:
-    loaded = load(tmp_path, "\n" + inside)
-    assert loaded.project is None
-    (finding,) = loaded.fatal
-    assert finding.problem.startswith(code)
-    assert problem in finding.problem
-    assert finding.line == 6
-    assert finding.key.startswith("handbook")
+def test_what_cannot_be_used_has_its_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (inside, code, problem) in WRONG.items():
+        with subtests.test(name):
+            loaded = load(tmp_path, "\n" + inside)
+            assert loaded.project is None
+            (finding,) = loaded.fatal
+            assert finding.problem.startswith(code)
+            assert problem in finding.problem
+            assert finding.line == 6
+            assert finding.key.startswith("handbook")
 
 
 def test_fast_7_5_several_collections_and_none(tmp_path: Path) -> None:
@@ -233,27 +235,29 @@ DEFAULTS = {
 }
 
 
-@pytest.mark.parametrize(("inside", "fatal"), DEFAULTS.values(), ids=DEFAULTS)
 def test_a_mistake_in_the_defaults_is_reported_with_their_file(
-    tmp_path: Path, inside: str, fatal: bool
+    tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    beneath = tmp_path / "crawlercollectiondefaults.xml"
-    beneath.write_text(fast_xml(inside=inside, name="x"))
-    (finding,) = load(tmp_path, "").findings
-    assert (finding.file, finding.line, finding.fatal) == (str(beneath), 4, fatal)
+    for name, (inside, fatal) in DEFAULTS.items():
+        with subtests.test(name):
+            beneath = tmp_path / "crawlercollectiondefaults.xml"
+            beneath.write_text(fast_xml(inside=inside, name="x"))
+            (finding,) = load(tmp_path, "").findings
+            assert (finding.file, finding.line, finding.fatal) == (str(beneath), 4, fatal)
 
 
 NODE = '<Node name="crawler_b"><attrib name="max_sites" type="integer">8</attrib>'
 NODE += '<section name="limits"><attrib name="disk_free" type="integer">20</attrib></section></Node>'
 
 
-@pytest.mark.parametrize(("node", "sites", "told"), [("crawler_b", 8, []), ("other", 4, ["N-CLUSTER"])])
 def test_fast_5_33_a_node_goes_before_all_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, node: str, sites: int, told: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    monkeypatch.setenv("ULTRACRAWL_NODE", node)
-    loaded = load(tmp_path, NODE + attrib("max_sites", "integer", "4"))
-    assert (only(loaded).sites.max_sites, codes(loaded)) == (sites, told)
+    for node, sites, told in [("crawler_b", 8, []), ("other", 4, ["N-CLUSTER"])]:
+        with subtests.test(node):
+            monkeypatch.setenv("ULTRACRAWL_NODE", node)
+            loaded = load(tmp_path, NODE + attrib("max_sites", "integer", "4"))
+            assert (only(loaded).sites.max_sites, codes(loaded)) == (sites, told)
 
 
 def test_fast_vector_38_https_is_added_where_nothing_says_what_is_crawled(tmp_path: Path) -> None:
@@ -270,12 +274,13 @@ HTTPS = {
 }
 
 
-@pytest.mark.parametrize("inside", HTTPS.values(), ids=HTTPS)
-def test_fast_vector_38_every_kind_of_start_uri_adds_https(tmp_path: Path, inside: str) -> None:
-    (tmp_path / "seeds.txt").write_text("# seeds\nhttp://a.example/x\n HTTPS://b.example/x\n")
-    loaded = load(tmp_path, inside)
-    assert only(loaded).boundary.schemes == ("http", "https")
-    assert "N-SCHEME" in codes(loaded)
+def test_fast_vector_38_every_kind_of_start_uri_adds_https(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, inside in HTTPS.items():
+        with subtests.test(name):
+            (tmp_path / "seeds.txt").write_text("# seeds\nhttp://a.example/x\n HTTPS://b.example/x\n")
+            loaded = load(tmp_path, inside)
+            assert only(loaded).boundary.schemes == ("http", "https")
+            assert "N-SCHEME" in codes(loaded)
 
 
 def test_each_notice_is_reported_once(tmp_path: Path) -> None:

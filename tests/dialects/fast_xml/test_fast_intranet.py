@@ -71,20 +71,24 @@ def refusals(folder: Path, extra: dict[str, Any], inside: str, host: str) -> dic
     return {address: policy.refuses(address, host) for address in (INSIDE, "fd12::1", LOOPBACK, METADATA)}
 
 
-@pytest.mark.parametrize("case", NAMED)
-def test_hosts_that_the_file_names_may_have_private_addresses(tmp_path: Path, case: str) -> None:
-    found = refusals(tmp_path, *NAMED[case])
-    assert found == {
-        INSIDE: None,
-        "fd12::1": None,
-        LOOPBACK: "address loopback",
-        METADATA: "address cloud metadata",
-    }
+def test_hosts_that_the_file_names_may_have_private_addresses(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    for case, row in NAMED.items():
+        with subtests.test(case):
+            found = refusals(tmp_path, *row)
+            assert found == {
+                INSIDE: None,
+                "fd12::1": None,
+                LOOPBACK: "address loopback",
+                METADATA: "address cloud metadata",
+            }
 
 
-@pytest.mark.parametrize("case", NOT_NAMED)
-def test_other_hosts_may_not(tmp_path: Path, case: str) -> None:
-    assert refusals(tmp_path, *NOT_NAMED[case])[INSIDE] == "address private"
+def test_other_hosts_may_not(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for case in NOT_NAMED:
+        with subtests.test(case):
+            assert refusals(tmp_path, *NOT_NAMED[case])[INSIDE] == "address private"
 
 
 def test_hosts_of_a_rule_file_are_named(tmp_path: Path) -> None:

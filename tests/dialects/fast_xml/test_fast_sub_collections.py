@@ -201,11 +201,10 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize(("whole", "part", "url", "owner"), RULES.values(), ids=RULES)
-def test_fast_5_32_each_uri_has_one_owner(
-    tmp_path: Path, whole: dict[str, object], part: dict[str, object], url: str, owner: str
-) -> None:
-    assert whose(load(tmp_path, sub(**part), **whole), url) == ([owner] if owner else [])
+def test_fast_5_32_each_uri_has_one_owner(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (whole, part, url, owner) in RULES.items():
+        with subtests.test(name):
+            assert whose(load(tmp_path, sub(**part), **whole), url) == ([owner] if owner else [])
 
 
 def test_fast_5_32_the_first_that_covers_a_uri_has_it(tmp_path: Path) -> None:

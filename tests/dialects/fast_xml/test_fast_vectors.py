@@ -94,12 +94,11 @@ INSIDE: dict[str, tuple[dict[str, Any], str, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("options", "url", "inside"), INSIDE.values(), ids=INSIDE)
-def test_which_uris_belong_to_a_collection(
-    tmp_path: Path, options: dict[str, Any], url: str, inside: bool
-) -> None:
-    compiled = rules(tmp_path, options)
-    assert (compiled.boundary.rejects(url, seed=url in compiled.seeds) is None) is inside
+def test_which_uris_belong_to_a_collection(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (options, url, inside) in INSIDE.items():
+        with subtests.test(name):
+            compiled = rules(tmp_path, options)
+            assert (compiled.boundary.rejects(url, seed=url in compiled.seeds) is None) is inside
 
 
 def test_fast_vector_10_rewriting_goes_before_sorting(tmp_path: Path) -> None:
@@ -120,15 +119,14 @@ FAILURES: dict[str, tuple[dict[str, Any], str, int, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("options", "error", "count", "deleted"), FAILURES.values(), ids=FAILURES)
-def test_what_errors_do(
-    tmp_path: Path, options: dict[str, Any], error: str, count: int, deleted: bool
-) -> None:
-    compiled, retries = rules(tmp_path, options), source(tmp_path, options).limits.retries
-    verdict = compiled.error_rules.judge(error, count, 0, retries)
-    assert verdict.delete is deleted
-    if not deleted:
-        assert verdict.retry is ("RETRY" in str(options) or error == "net"), "only a rule tries again"
+def test_what_errors_do(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (options, error, count, deleted) in FAILURES.items():
+        with subtests.test(name):
+            compiled, retries = rules(tmp_path, options), source(tmp_path, options).limits.retries
+            verdict = compiled.error_rules.judge(error, count, 0, retries)
+            assert verdict.delete is deleted
+            if not deleted:
+                assert verdict.retry is ("RETRY" in str(options) or error == "net"), "only a rule tries again"
 
 
 LEVELS = {
@@ -145,12 +143,13 @@ POPS = {
 }
 
 
-@pytest.mark.parametrize(("scheme", "order"), POPS.values(), ids=POPS)
-def test_levels_take_turns(tmp_path: Path, scheme: str, order: str) -> None:
-    made = source(tmp_path, {**LEVELS, "workqueue_priority/pop_scheme": scheme})
-    compiled = compile_source(made)
-    assert [compiled.levels.of(url) for url in ("http://a.example/x", "http://b.example/x")] == [1, 2]
-    assert turns(compile_level_selector(made), len(order)) == order
+def test_levels_take_turns(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (scheme, order) in POPS.items():
+        with subtests.test(name):
+            made = source(tmp_path, {**LEVELS, "workqueue_priority/pop_scheme": scheme})
+            compiled = compile_source(made)
+            assert [compiled.levels.of(url) for url in ("http://a.example/x", "http://b.example/x")] == [1, 2]
+            assert turns(compile_level_selector(made), len(order)) == order
 
 
 def turns(selector: LevelSelector, count: int) -> str:
@@ -163,12 +162,13 @@ HOPS: dict[str, tuple[bool, int]] = {
 }
 
 
-@pytest.mark.parametrize(("reset", "hops"), HOPS.values(), ids=HOPS)
-def test_hops_behind_a_link_to_another_host(tmp_path: Path, reset: bool, hops: int) -> None:
-    options = {"crawlmode/mode": "DEPTH:1", "crawlmode/reset_level": reset}
-    boundary = rules(tmp_path, options).boundary
-    assert boundary.link_depth("http://b.example/3", "http://a.example/2", 1) == hops
-    assert (boundary.rejects("http://b.example/3", hops) is None) is reset
+def test_hops_behind_a_link_to_another_host(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (reset, hops) in HOPS.items():
+        with subtests.test(name):
+            options = {"crawlmode/mode": "DEPTH:1", "crawlmode/reset_level": reset}
+            boundary = rules(tmp_path, options).boundary
+            assert boundary.link_depth("http://b.example/3", "http://a.example/2", 1) == hops
+            assert (boundary.rejects("http://b.example/3", hops) is None) is reset
 
 
 def test_fast_201_202_other_hosts(tmp_path: Path) -> None:
@@ -177,11 +177,16 @@ def test_fast_201_202_other_hosts(tmp_path: Path) -> None:
         assert boundary.rejects("http://b.example/", 1, kind=kind, parent="http://a.example/"), kind
 
 
-@pytest.mark.parametrize(
-    ("seconds", "redirect"), [(3, True), (4, False)], ids=["fast_vector_22-quick", "fast_vector_22-slow"]
-)
-def test_refresh_as_redirect(tmp_path: Path, seconds: float, redirect: bool) -> None:
-    assert source(tmp_path, {"html_redir_thresh": 3}).links.redirects(seconds) is redirect
+REFRESHES: dict[str, tuple[float, bool]] = {
+    "fast_vector_22-quick": (3, True),
+    "fast_vector_22-slow": (4, False),
+}
+
+
+def test_refresh_as_redirect(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (seconds, redirect) in REFRESHES.items():
+        with subtests.test(name):
+            assert source(tmp_path, {"html_redir_thresh": 3}).links.redirects(seconds) is redirect
 
 
 def test_fast_vector_34_a_minor_cycle(tmp_path: Path) -> None:

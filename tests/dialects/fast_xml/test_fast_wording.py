@@ -47,16 +47,17 @@ FILES = {"empty": b"", "blank": b"\n \n", "text": b"Some text.\n", "mark": b"\xe
 """What files of XML may hold that were not written, or by mistake."""
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_each_finding_has_a_code_and_no_yaml(tmp_path: Path, case: str) -> None:
-    (tmp_path / "collection.xml").write_text(fast_xml(WRONG[case]))
-    findings = read_definitions(tmp_path / "collection.xml").findings
-    assert findings
-    for finding in findings:
-        assert CODED.match(finding.problem), finding
-        assert finding.fatal is (finding.problem[0] == "E") or "N-NOSTART" in finding.problem
-        assert not YAML.search(finding.instead), finding
-        assert not OF_YAML.intersection(QUOTED.findall(finding.instead)), finding
+def test_each_finding_has_a_code_and_no_yaml(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for case, row in WRONG.items():
+        with subtests.test(case):
+            (tmp_path / "collection.xml").write_text(fast_xml(row))
+            findings = read_definitions(tmp_path / "collection.xml").findings
+            assert findings
+            for finding in findings:
+                assert CODED.match(finding.problem), finding
+                assert finding.fatal is (finding.problem[0] == "E") or "N-NOSTART" in finding.problem
+                assert not YAML.search(finding.instead), finding
+                assert not OF_YAML.intersection(QUOTED.findall(finding.instead)), finding
 
 
 @pytest.mark.parametrize("case", FILES)

@@ -73,14 +73,13 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize(("words", "difference"), CHANGES.values(), ids=CHANGES)
-def test_portal_robot_113_a_change_touches_nothing_else(
-    words: tuple[str, ...], difference: tuple[str, str]
-) -> None:
-    assert edited(*words) == FOUND.replace(*difference)
-    windows = FOUND.replace("\n", "\r\n")
-    expected = FOUND.replace(*difference).replace("\n", "\r\n")
-    assert edited(*words, text=windows) == expected, "line ends stay"
+def test_portal_robot_113_a_change_touches_nothing_else(subtests: pytest.Subtests) -> None:
+    for name, (words, difference) in CHANGES.items():
+        with subtests.test(name):
+            assert edited(*words) == FOUND.replace(*difference)
+            windows = FOUND.replace("\n", "\r\n")
+            expected = FOUND.replace(*difference).replace("\n", "\r\n")
+            assert edited(*words, text=windows) == expected, "line ends stay"
 
 
 def test_directives_over_several_lines_are_one() -> None:
