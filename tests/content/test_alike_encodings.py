@@ -1,5 +1,7 @@
 """Undeclared texts in encodings that look alike are told apart by what only one of them has in words."""
 
+from itertools import product
+
 import pytest
 
 from ultracrawl.content.charset.decoding import decode, find_charset
@@ -30,38 +32,38 @@ def test_a_text_is_read_in_its_own_encoding(codec: str) -> None:
     assert decode(f"<p>{text}</p>".encode(codec))[0] == f"<p>{text}</p>"
 
 
-@pytest.mark.parametrize(
-    ("text", "codec"),
-    [
-        pytest.param(RUSSIAN, "cp1251", id="Windows"),
-        pytest.param(RUSSIAN.upper(), "cp1251", id="Windows, capitals"),
-        pytest.param(RUSSIAN, "koi8-r", id="Unix"),
-        pytest.param(RUSSIAN.upper(), "koi8-r", id="Unix, capitals"),
-        pytest.param(RUSSIAN, "iso8859-5", id="ISO"),
-        pytest.param(
-            "Η αΰπνια και οι νίκες, που είναι της μοίρας και της ζωής σημεία.", "cp1253", id="Greek"
-        ),
-        pytest.param(ARABIC.replace("،", ""), "cp1256", id="Arabic"),
-        pytest.param("ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอน", "cp874", id="Thai"),
-        pytest.param("2½ cups, 3¼ in · é è à ù â ê î ô û ç", "cp1252", id="fractions"),
-        pytest.param("l´été à l´accent ç, ¨ et ¸ é è, « où » ½ ¼ ¦ ¤ §", "cp1252", id="accents alone"),
-        pytest.param("cœur, sœur, œuvre; l’été – déjà à 10 €", "cp1252", id="letters of Windows"),
-    ],
-)
-def test_other_texts_keep_theirs(text: str, codec: str) -> None:
-    assert find_charset(text.encode(codec)) == codec
+OTHERS = {
+    "Windows": (RUSSIAN, "cp1251"),
+    "Windows, capitals": (RUSSIAN.upper(), "cp1251"),
+    "Unix": (RUSSIAN, "koi8-r"),
+    "Unix, capitals": (RUSSIAN.upper(), "koi8-r"),
+    "ISO": (RUSSIAN, "iso8859-5"),
+    "Greek": ("Η αΰπνια και οι νίκες, που είναι της μοίρας και της ζωής σημεία.", "cp1253"),
+    "Arabic": (ARABIC.replace("،", ""), "cp1256"),
+    "Thai": ("ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอน", "cp874"),
+    "fractions": ("2½ cups, 3¼ in · é è à ù â ê î ô û ç", "cp1252"),
+    "accents alone": ("l´été à l´accent ç, ¨ et ¸ é è, « où » ½ ¼ ¦ ¤ §", "cp1252"),
+    "letters of Windows": ("cœur, sœur, œuvre; l’été – déjà à 10 €", "cp1252"),
+}
 
 
-@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize(
-    "text", ["Date, Time, Bid\r\n1, 2, 3\r\n", RUSSIAN, ARABIC, "<p>日本語の文章です。</p>\n<p>短い。</p>"]
-)
-def test_utf_16_without_a_mark(text: str, codec: str) -> None:
-    body = text.encode(codec)
-    assert decode(body) == (text, codec)
-    assert effective_type("text/plain", body) == "text/plain"
-    assert effective_type("text/plain; charset=utf-16", body) == "text/plain"
-    assert effective_type("text/plain", b"\xff\xfe" + text.encode("utf-16-le")) == "text/plain"
+def test_other_texts_keep_theirs(subtests: pytest.Subtests) -> None:
+    for name, (text, codec) in OTHERS.items():
+        with subtests.test(name):
+            assert find_charset(text.encode(codec)) == codec
+
+
+UNMARKED = ["Date, Time, Bid\r\n1, 2, 3\r\n", RUSSIAN, ARABIC, "<p>日本語の文章です。</p>\n<p>短い。</p>"]
+
+
+def test_utf_16_without_a_mark(subtests: pytest.Subtests) -> None:
+    for codec, text in product(["utf-16-le", "utf-16-be"], UNMARKED):
+        with subtests.test(f"{codec}, {text}"):
+            body = text.encode(codec)
+            assert decode(body) == (text, codec)
+            assert effective_type("text/plain", body) == "text/plain"
+            assert effective_type("text/plain; charset=utf-16", body) == "text/plain"
+            assert effective_type("text/plain", b"\xff\xfe" + text.encode("utf-16-le")) == "text/plain"
 
 
 def test_what_is_said_to_be_utf_16_is_known_by_its_signature() -> None:

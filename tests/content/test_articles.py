@@ -85,11 +85,14 @@ THEMES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("head", "body"), THEMES.values(), ids=THEMES)
-def test_what_stands_beside_an_article_is_no_text_and_its_links_are_followed(head: str, body: str) -> None:
-    assert text_of(head, body) == TEXT
-    page = f"<head>{head}</head><body>{body}</body>".encode()
-    assert parse_html(page, url=URL, content=MAIN_CONTENT).links == parse_html(page, url=URL).links
+def test_what_stands_beside_an_article_is_no_text_and_its_links_are_followed(
+    subtests: pytest.Subtests,
+) -> None:
+    for name, (head, body) in THEMES.items():
+        with subtests.test(name):
+            assert text_of(head, body) == TEXT
+            page = f"<head>{head}</head><body>{body}</body>".encode()
+            assert parse_html(page, url=URL, content=MAIN_CONTENT).links == parse_html(page, url=URL).links
 
 
 @pytest.mark.parametrize(

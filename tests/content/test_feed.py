@@ -45,24 +45,25 @@ def test_other_kinds(data: bytes, title: str) -> None:
     assert [(entry.url, entry.title, entry.date) for entry in feed.entries] == [("http://h/1", "One", DAY)]
 
 
-@pytest.mark.parametrize(
-    ("content_type", "body", "expected"),
-    [
-        ("application/rss+xml", b"", True),
-        ("application/atom+xml; charset=utf-8", b"x", True),
-        ("text/xml", RSS, True),
-        ("application/xml", b"<!-- c --><feed>", True),
-        ("", b"\xef\xbb\xbf<?xml version='1.0'?><rdf:RDF>", True),
-        ("text/plain", b"<rss version='2.0'>", True),
-        ("text/xml", b"<urlset>", False),
-        ("text/html", b"<rss>", False),
-        ("application/xml", b"<feeder>", False),
-        ("application/xml", b"<!DOCTYPE rss [<!ENTITY a 'b'>]><rss>", False),
-        ("application/pdf", b"<rss>", False),
-    ],
-)
-def test_what_is_a_feed(content_type: str, body: bytes, expected: bool) -> None:
-    assert is_feed(content_type, body) is expected
+FEEDS: list[tuple[str, bytes, bool]] = [
+    ("application/rss+xml", b"", True),
+    ("application/atom+xml; charset=utf-8", b"x", True),
+    ("text/xml", RSS, True),
+    ("application/xml", b"<!-- c --><feed>", True),
+    ("", b"\xef\xbb\xbf<?xml version='1.0'?><rdf:RDF>", True),
+    ("text/plain", b"<rss version='2.0'>", True),
+    ("text/xml", b"<urlset>", False),
+    ("text/html", b"<rss>", False),
+    ("application/xml", b"<feeder>", False),
+    ("application/xml", b"<!DOCTYPE rss [<!ENTITY a 'b'>]><rss>", False),
+    ("application/pdf", b"<rss>", False),
+]
+
+
+def test_what_is_a_feed(subtests: pytest.Subtests) -> None:
+    for content_type, body, expected in FEEDS:
+        with subtests.test(content_type, body=body):
+            assert is_feed(content_type, body) is expected
 
 
 @pytest.mark.parametrize(
@@ -155,10 +156,10 @@ def read_entry(data: str) -> tuple[str, str, str] | None:
     return entry.url.removeprefix("http://h"), entry.title, plain_text(entry.text)
 
 
-@pytest.mark.parametrize("case", RSS_ITEMS)
-def test_an_item_of_rss(case: str) -> None:
-    item, expected = RSS_ITEMS[case]
-    assert read_entry(f"<rss {SPACES}><channel><item>{item}</item></channel></rss>") == expected
+def test_an_item_of_rss(subtests: pytest.Subtests) -> None:
+    for case, (item, expected) in RSS_ITEMS.items():
+        with subtests.test(case):
+            assert read_entry(f"<rss {SPACES}><channel><item>{item}</item></channel></rss>") == expected
 
 
 @pytest.mark.parametrize("case", ATOM_ENTRIES)

@@ -18,96 +18,87 @@ def parse(html: str, **options: object) -> Page:
     return parse_html(html.encode(), url=URL, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("html", "title"),
-    [
-        pytest.param("<title>A &amp; B</title>", "A & B", id="entities"),
-        pytest.param("<title>\n a\t b&nbsp;c </title>", "a b c", id="white-space"),
-        pytest.param("<title>one</title><title>two</title>", "one", id="first"),
-        pytest.param("<svg><title>icon</title></svg><title>page</title>", "page", id="svg-title-is-none"),
-        pytest.param("<body><title>late</title>", "late", id="in-body"),
-        pytest.param("<title></title>", "", id="empty"),
-        pytest.param("<title>first</title>" + "<p hidden>x</p>" * 500, "first", id="before-hidden-elements"),
-        pytest.param("<p>x", "", id="none"),
-        pytest.param("<title>a <b>c</title>", "a <b>c", id="markup-is-text"),
-    ],
-)
-def test_html_title(html: str, title: str) -> None:
-    assert parse(html).title == title
+TITLES: dict[str, tuple[str, str]] = {
+    "entities": ("<title>A &amp; B</title>", "A & B"),
+    "white-space": ("<title>\n a\t b&nbsp;c </title>", "a b c"),
+    "first": ("<title>one</title><title>two</title>", "one"),
+    "svg-title-is-none": ("<svg><title>icon</title></svg><title>page</title>", "page"),
+    "in-body": ("<body><title>late</title>", "late"),
+    "empty": ("<title></title>", ""),
+    "before-hidden-elements": ("<title>first</title>" + "<p hidden>x</p>" * 500, "first"),
+    "none": ("<p>x", ""),
+    "markup-is-text": ("<title>a <b>c</title>", "a <b>c"),
+}
 
 
-@pytest.mark.parametrize(
-    ("body", "text"),
-    [
-        pytest.param("<p>one</p><p>two</p>", "one two", id="blocks-part-words"),
-        pytest.param("<div>one</div>two", "one two", id="text-after-a-block"),
-        pytest.param("<span><div>in</div></span>out", "in out", id="block-in-inline"),
-        pytest.param("<b>J</b>ohn <i>D</i>oe", "John Doe", id="inline-does-not-split"),
-        pytest.param("a<br>b<hr>c", "a b c", id="br-hr"),
-        pytest.param("<ul><li>a<li>b</ul>c", "a b c", id="list"),
-        pytest.param("<table><tr><td>1<td>2<tr><th>3</table>", "1 2 3", id="table"),
-        pytest.param("a \n\t b&nbsp;&nbsp;c", "a b c", id="white-space-folded"),
-        pytest.param("x<script>s</script><style>t</style><template>u</template>y", "xy", id="no-programs"),
-        pytest.param(
-            "<x-y><template shadowrootmode=open><p>u</p></template>y</x-y>", "u y", id="shadow-root"
-        ),
-        pytest.param(
-            "<x-y><template shadowrootmode='closed'><template>no</template>u</template></x-y>y",
-            "uy",
-            id="shadow-root-with-a-template",
-        ),
-        pytest.param("<template shadowrootmode=shut>no</template>y", "y", id="no-shadow-root"),
-        pytest.param(
-            "<script>'<template shadowrootmode=open>'</script><template>no</template>y", "y", id="no-tag"
-        ),
-        pytest.param("x<noscript>enable it</noscript>y", "xy", id="no-noscript"),
-        pytest.param("<nav>menu <p>more</p></nav>text", "text", id="no-nav"),
-        pytest.param("<div role=navigation>menu</div>text", "text", id="no-role-navigation"),
-        pytest.param(
-            "<header>head</header>a<footer>foot</footer>", "head a foot", id="header-and-footer-stay"
-        ),
-        pytest.param("<p hidden>no<b>no</b></p>yes", "yes", id="hidden"),
-        pytest.param("<p style='color:red; display : none'>no</p>yes", "yes", id="display-none"),
-        pytest.param("<p style='display:block'>yes", "yes", id="display-block"),
-        pytest.param("a<span data-nosnippet>no</span>b", "ab", id="data-nosnippet"),
-        pytest.param("<svg><text>no</text></svg>yes", "yes", id="no-svg"),
-        pytest.param("a<!--googleoff: index-->no<p>no</p><!--googleon: index-->b", "a b", id="googleoff"),
-        pytest.param("a<!--googleoff: all-->no<!--googleon: all-->b", "ab", id="googleoff-all"),
-        pytest.param("a<!--googleoff: snippet-->yes", "ayes", id="googleoff-snippet-indexes"),
-        pytest.param("a<!-- stopindex -->no<!-- startindex -->b", "ab", id="stopindex"),
-        pytest.param("a<!--noindex-->no<!--/noindex-->b", "ab", id="noindex-comment"),
-        pytest.param("<iframe>no</iframe>yes", "yes", id="iframe"),
-        pytest.param("<p>&lt;b&gt; &eacute; &#x41;", "<b> é A", id="entities"),
-        pytest.param("<select><option>a<option>b</select>", "a b", id="options"),
-        pytest.param(
-            "<select><button><selectedcontent></selectedcontent></button><option>a<option selected>b</select>",
-            "a b",
-            id="chosen-option",
-        ),
-        pytest.param("<div><div><nav>no</nav></div></div><p>yes", "yes", id="nav-last-in-its-parents"),
-        pytest.param("<P>one</P>two<Br>three<B>F</B>our", "one two threeFour", id="upper-case"),
-        pytest.param("a<nav><p>no</nav>b", "a b", id="blocks-that-are-hidden-part-words"),
-        pytest.param("a<nav><svg>no</svg></nav>b", "ab", id="others-that-are-hidden-do-not"),
-        pytest.param("a<svg><p>b", "a b", id="a-block-ends-a-picture"),
-        pytest.param("a<svg><svg><p>b", "a b", id="a-block-ends-pictures"),
-        pytest.param("a<nav><video><p>no</video></nav>b", "a b", id="blocks-that-are-hidden-twice-part"),
-        pytest.param("a<iframe><p>no</iframe>b", "ab", id="what-looks-like-blocks-does-not"),
-        pytest.param("a\fb<p>\fc", "a b c", id="form-feed"),
-        pytest.param("a\0-\0b\0i\0", "a-bi", id="nul"),
-        pytest.param("x<textarea>a<p>b</textarea>y", "x a<p>b y", id="text-that-looks-like-a-block"),
-        pytest.param(
-            "a<!--googleoff: all-->no<nav>no<!--googleon: all--></nav>b", "ab", id="googleon-out-of-sight"
-        ),
-        pytest.param(
-            "a<nav><!--noindex--><nav><!--/noindex--><!--noindex--></nav>x</nav>no<!--/noindex-->b",
-            "ab",
-            id="the-last-switch-out-of-sight",
-        ),
-        pytest.param("a<p-x>b</p-x>c", "abc", id="unknown-elements-do-not-split"),
-    ],
-)
-def test_html_text(body: str, text: str) -> None:
-    assert parse(f"<title>t</title><body>{body}").text == text
+def test_html_title(subtests: pytest.Subtests) -> None:
+    for name, (html, title) in TITLES.items():
+        with subtests.test(name):
+            assert parse(html).title == title
+
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "blocks-part-words": ("<p>one</p><p>two</p>", "one two"),
+    "text-after-a-block": ("<div>one</div>two", "one two"),
+    "block-in-inline": ("<span><div>in</div></span>out", "in out"),
+    "inline-does-not-split": ("<b>J</b>ohn <i>D</i>oe", "John Doe"),
+    "br-hr": ("a<br>b<hr>c", "a b c"),
+    "list": ("<ul><li>a<li>b</ul>c", "a b c"),
+    "table": ("<table><tr><td>1<td>2<tr><th>3</table>", "1 2 3"),
+    "white-space-folded": ("a \n\t b&nbsp;&nbsp;c", "a b c"),
+    "no-programs": ("x<script>s</script><style>t</style><template>u</template>y", "xy"),
+    "shadow-root": ("<x-y><template shadowrootmode=open><p>u</p></template>y</x-y>", "u y"),
+    "shadow-root-with-a-template": (
+        "<x-y><template shadowrootmode='closed'><template>no</template>u</template></x-y>y",
+        "uy",
+    ),
+    "no-shadow-root": ("<template shadowrootmode=shut>no</template>y", "y"),
+    "no-tag": ("<script>'<template shadowrootmode=open>'</script><template>no</template>y", "y"),
+    "no-noscript": ("x<noscript>enable it</noscript>y", "xy"),
+    "no-nav": ("<nav>menu <p>more</p></nav>text", "text"),
+    "no-role-navigation": ("<div role=navigation>menu</div>text", "text"),
+    "header-and-footer-stay": ("<header>head</header>a<footer>foot</footer>", "head a foot"),
+    "hidden": ("<p hidden>no<b>no</b></p>yes", "yes"),
+    "display-none": ("<p style='color:red; display : none'>no</p>yes", "yes"),
+    "display-block": ("<p style='display:block'>yes", "yes"),
+    "data-nosnippet": ("a<span data-nosnippet>no</span>b", "ab"),
+    "no-svg": ("<svg><text>no</text></svg>yes", "yes"),
+    "googleoff": ("a<!--googleoff: index-->no<p>no</p><!--googleon: index-->b", "a b"),
+    "googleoff-all": ("a<!--googleoff: all-->no<!--googleon: all-->b", "ab"),
+    "googleoff-snippet-indexes": ("a<!--googleoff: snippet-->yes", "ayes"),
+    "stopindex": ("a<!-- stopindex -->no<!-- startindex -->b", "ab"),
+    "noindex-comment": ("a<!--noindex-->no<!--/noindex-->b", "ab"),
+    "iframe": ("<iframe>no</iframe>yes", "yes"),
+    "entities": ("<p>&lt;b&gt; &eacute; &#x41;", "<b> é A"),
+    "options": ("<select><option>a<option>b</select>", "a b"),
+    "chosen-option": (
+        "<select><button><selectedcontent></selectedcontent></button><option>a<option selected>b</select>",
+        "a b",
+    ),
+    "nav-last-in-its-parents": ("<div><div><nav>no</nav></div></div><p>yes", "yes"),
+    "upper-case": ("<P>one</P>two<Br>three<B>F</B>our", "one two threeFour"),
+    "blocks-that-are-hidden-part-words": ("a<nav><p>no</nav>b", "a b"),
+    "others-that-are-hidden-do-not": ("a<nav><svg>no</svg></nav>b", "ab"),
+    "a-block-ends-a-picture": ("a<svg><p>b", "a b"),
+    "a-block-ends-pictures": ("a<svg><svg><p>b", "a b"),
+    "blocks-that-are-hidden-twice-part": ("a<nav><video><p>no</video></nav>b", "a b"),
+    "what-looks-like-blocks-does-not": ("a<iframe><p>no</iframe>b", "ab"),
+    "form-feed": ("a\fb<p>\fc", "a b c"),
+    "nul": ("a\0-\0b\0i\0", "a-bi"),
+    "text-that-looks-like-a-block": ("x<textarea>a<p>b</textarea>y", "x a<p>b y"),
+    "googleon-out-of-sight": ("a<!--googleoff: all-->no<nav>no<!--googleon: all--></nav>b", "ab"),
+    "the-last-switch-out-of-sight": (
+        "a<nav><!--noindex--><nav><!--/noindex--><!--noindex--></nav>x</nav>no<!--/noindex-->b",
+        "ab",
+    ),
+    "unknown-elements-do-not-split": ("a<p-x>b</p-x>c", "abc"),
+}
+
+
+def test_html_text(subtests: pytest.Subtests) -> None:
+    for name, (body, text) in TEXTS.items():
+        with subtests.test(name):
+            assert parse(f"<title>t</title><body>{body}").text == text
 
 
 INVISIBLE = [
@@ -149,30 +140,33 @@ VISIBLE = [
 ]
 
 
-@pytest.mark.parametrize("style", INVISIBLE)
-def test_text_that_its_style_makes_invisible_is_no_content_but_has_links(style: str) -> None:
-    page = parse(f"<title>t</title><p>a<div style='{style}'>no <b>no</b><a href=/x>no</a></div>b")
-    assert (page.text, hrefs(page)) == ("a b", ["/x"])
+def test_text_that_its_style_makes_invisible_is_no_content_but_has_links(subtests: pytest.Subtests) -> None:
+    for style in INVISIBLE:
+        with subtests.test(style):
+            page = parse(f"<title>t</title><p>a<div style='{style}'>no <b>no</b><a href=/x>no</a></div>b")
+            assert (page.text, hrefs(page)) == ("a b", ["/x"])
 
 
-@pytest.mark.parametrize("style", VISIBLE)
-def test_text_that_can_be_seen_is_content(style: str) -> None:
-    assert parse(f"<title>t</title><p>a<div style='{style}'>yes</div>b").text == "a yes b"
+def test_text_that_can_be_seen_is_content(subtests: pytest.Subtests) -> None:
+    for style in VISIBLE:
+        with subtests.test(style):
+            assert parse(f"<title>t</title><p>a<div style='{style}'>yes</div>b").text == "a yes b"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "<body style='opacity:0'>yes",
-        "<body style='visibility:hidden'>yes",
-        "<main style='opacity:0'>yes</main>",
-        "<div style='opacity:0' data-w-id=7>yes</div>",
-        "<div style='font-size:0'><span style='font-size:16px'>yes</span></div>",
-        "<span class=sr-only>yes</span>",
-    ],
-)
-def test_what_scripts_or_children_show_is_content(body: str) -> None:
-    assert parse(f"<title>t</title>{body}").text == "yes"
+SHOWN = [
+    "<body style='opacity:0'>yes",
+    "<body style='visibility:hidden'>yes",
+    "<main style='opacity:0'>yes</main>",
+    "<div style='opacity:0' data-w-id=7>yes</div>",
+    "<div style='font-size:0'><span style='font-size:16px'>yes</span></div>",
+    "<span class=sr-only>yes</span>",
+]
+
+
+def test_what_scripts_or_children_show_is_content(subtests: pytest.Subtests) -> None:
+    for body in SHOWN:
+        with subtests.test(body):
+            assert parse(f"<title>t</title>{body}").text == "yes"
 
 
 def test_html_that_is_hidden_as_a_whole_has_no_text_but_links() -> None:
@@ -216,38 +210,39 @@ PARTS = """
 """
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        (LinkKind.A, ["/a"]),
-        (LinkKind.AREA, ["/area"]),
-        (LinkKind.IFRAME, ["/if"]),
-        (LinkKind.IMG, ["/i.png", "/i2.png", "/i3.png", "/long"]),
-        (LinkKind.LINK, ["/css"]),
-        (LinkKind.CANONICAL, ["/c"]),
-        (LinkKind.ALTERNATE, ["/alt"]),
-        (LinkKind.NEXT, ["/n"]),
-        (LinkKind.SITEMAP, ["/sm"]),
-        (LinkKind.META, ["https://m.example/"]),
-        (LinkKind.META_REFRESH, ["/r"]),
-        (LinkKind.SCRIPT, ["/s.js"]),
-        (LinkKind.SCRIPT_TEXT, ["/from/script", "next.html?a=1"]),
-        (LinkKind.STYLE, ["i.css", "b.png"]),
-        (LinkKind.OBJECT, ["https://example.com/cb/d.swf"]),
-        (LinkKind.EMBED, ["/e"]),
-        (LinkKind.APPLET, ["https://example.com/ap/App"]),
-        (LinkKind.FORM, ["/get"]),
-        (LinkKind.LAYER, ["/l", "/il"]),
-        (LinkKind.CARD, ["/of", "/ot"]),
-        (LinkKind.GO, ["/go"]),
-        (LinkKind.COMMENT, ["https://c.example/x"]),
-        (LinkKind.TEXT, ["https://t.example/page"]),
-    ],
-)
-def test_html_links_of_one_kind(kind: LinkKind, expected: list[str]) -> None:
-    page = parse(PARTS, link_kinds=frozenset({kind}))
-    assert hrefs(page) == expected
-    assert {link.kind for link in page.links} == {kind}
+KINDS: list[tuple[LinkKind, list[str]]] = [
+    (LinkKind.A, ["/a"]),
+    (LinkKind.AREA, ["/area"]),
+    (LinkKind.IFRAME, ["/if"]),
+    (LinkKind.IMG, ["/i.png", "/i2.png", "/i3.png", "/long"]),
+    (LinkKind.LINK, ["/css"]),
+    (LinkKind.CANONICAL, ["/c"]),
+    (LinkKind.ALTERNATE, ["/alt"]),
+    (LinkKind.NEXT, ["/n"]),
+    (LinkKind.SITEMAP, ["/sm"]),
+    (LinkKind.META, ["https://m.example/"]),
+    (LinkKind.META_REFRESH, ["/r"]),
+    (LinkKind.SCRIPT, ["/s.js"]),
+    (LinkKind.SCRIPT_TEXT, ["/from/script", "next.html?a=1"]),
+    (LinkKind.STYLE, ["i.css", "b.png"]),
+    (LinkKind.OBJECT, ["https://example.com/cb/d.swf"]),
+    (LinkKind.EMBED, ["/e"]),
+    (LinkKind.APPLET, ["https://example.com/ap/App"]),
+    (LinkKind.FORM, ["/get"]),
+    (LinkKind.LAYER, ["/l", "/il"]),
+    (LinkKind.CARD, ["/of", "/ot"]),
+    (LinkKind.GO, ["/go"]),
+    (LinkKind.COMMENT, ["https://c.example/x"]),
+    (LinkKind.TEXT, ["https://t.example/page"]),
+]
+
+
+def test_html_links_of_one_kind(subtests: pytest.Subtests) -> None:
+    for kind, expected in KINDS:
+        with subtests.test(kind=kind, expected=expected):
+            page = parse(PARTS, link_kinds=frozenset({kind}))
+            assert hrefs(page) == expected
+            assert {link.kind for link in page.links} == {kind}
 
 
 def test_html_frames() -> None:
@@ -277,34 +272,36 @@ def test_html_links_once_with_text_and_nofollow() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("head", "base"),
-    [
-        ("<base href=/b/>", "https://example.com/b/"),
-        ("<base href=sub/><base href=/two/>", "https://example.com/dir/sub/"),
-        ("<base target=x><base href=//o.example/>", "https://o.example/"),
-        ("<base href=javascript:x>", ""),
-        ("<base href='http://['>", ""),
-        ("", ""),
-    ],
-)
-def test_html_base(head: str, base: str) -> None:
-    assert parse(head).base == base
+BASES = [
+    ("<base href=/b/>", "https://example.com/b/"),
+    ("<base href=sub/><base href=/two/>", "https://example.com/dir/sub/"),
+    ("<base target=x><base href=//o.example/>", "https://o.example/"),
+    ("<base href=javascript:x>", ""),
+    ("<base href='http://['>", ""),
+    ("", ""),
+]
 
 
-@pytest.mark.parametrize(
-    ("head", "base"),
-    [
-        pytest.param("<base href='http://a:b/'>", "", id="no-port"),
-        pytest.param("<base href='http://a b/'>", "", id="no-host"),
-        pytest.param("<base href='http:///host/x/'>", "http://host/x/", id="slashes-collapse"),
-        pytest.param("<base href='https:///host/x/'>", "https://host/x/", id="slashes-collapse-https"),
-        pytest.param(r"<base href='\\host\x\'>", "https://host/x/", id="backslashes"),
-        pytest.param("<base href='http://[/'><base href=/two/>", "", id="the-first-counts-usable-or-not"),
-    ],
-)
-def test_html_base_by_the_url_standard(head: str, base: str) -> None:
-    assert parse(head).base == base
+def test_html_base(subtests: pytest.Subtests) -> None:
+    for head, base in BASES:
+        with subtests.test(head):
+            assert parse(head).base == base
+
+
+STANDARD_BASES: dict[str, tuple[str, str]] = {
+    "no-port": ("<base href='http://a:b/'>", ""),
+    "no-host": ("<base href='http://a b/'>", ""),
+    "slashes-collapse": ("<base href='http:///host/x/'>", "http://host/x/"),
+    "slashes-collapse-https": ("<base href='https:///host/x/'>", "https://host/x/"),
+    "backslashes": (r"<base href='\\host\x\'>", "https://host/x/"),
+    "the-first-counts-usable-or-not": ("<base href='http://[/'><base href=/two/>", ""),
+}
+
+
+def test_html_base_by_the_url_standard(subtests: pytest.Subtests) -> None:
+    for name, (head, base) in STANDARD_BASES.items():
+        with subtests.test(name):
+            assert parse(head).base == base
 
 
 def test_html_head_facts() -> None:
@@ -331,34 +328,33 @@ def orders(page: Page) -> tuple[object, ...]:
     return base, page.canonical, page.robots.index, page.robots.follow, page.refresh
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(f"<head><noscript>{ORDERS}</noscript></head>", id="noscript-in-head"),
-        pytest.param(f"<head></head><body><NOSCRIPT>{ORDERS}</NOSCRIPT>", id="noscript-in-body"),
-        pytest.param(f"<body><noscript><div><p>{ORDERS}</p></div></noscript>", id="deep-in-noscript"),
-        pytest.param(f"<head><noscript><img src=x>{ORDERS}</noscript></head>", id="behind-a-picture-in-it"),
-        pytest.param(f"<body><noscript><!-- {ORDERS}</noscript>", id="noscript-with-an-open-comment"),
-        pytest.param(f"<head><template>{ORDERS}</template></head>", id="template-in-head"),
-        pytest.param(f"<body><template><div>{ORDERS}</div></template>", id="template-in-body"),
-        pytest.param(f"<body><template shadowrootmode=open>{ORDERS}</template>", id="shadow-root"),
-        pytest.param(f"<body><svg><foreignObject>{ORDERS}</foreignObject></svg>", id="svg"),
-        pytest.param(
-            f"<body><math><annotation-xml encoding='text/html'>{ORDERS}</annotation-xml></math>", id="math"
-        ),
-        pytest.param(f'<body><iframe srcdoc="{ORDERS}">{ORDERS}</iframe>', id="iframe"),
-        pytest.param(f"<body><noembed>{ORDERS}</noembed><noframes>{ORDERS}</noframes>", id="no-frames"),
-        pytest.param(f"<body><textarea>{ORDERS}</textarea><xmp>{ORDERS}</xmp>", id="text"),
-        pytest.param(f"<head><title>{ORDERS}</title></head>", id="title"),
-        pytest.param(f"<head><script>'{ORDERS}'</script><style>{ORDERS}</style></head>", id="script"),
-        pytest.param(f"<head><!-- {ORDERS} --></head>", id="comment"),
-    ],
-)
-def test_what_stands_in_an_inert_element_is_no_order(page: str) -> None:
-    found = parse(page)
-    assert orders(found) == ("", "", True, True, None)
-    assert {link.kind for link in found.links}.isdisjoint({LinkKind.CANONICAL, LinkKind.META_REFRESH})
-    assert orders(parse(f"{page}{ORDERS}")) == REACHED or "<title>" in page, "and ends with it"
+INERT = {
+    "noscript-in-head": f"<head><noscript>{ORDERS}</noscript></head>",
+    "noscript-in-body": f"<head></head><body><NOSCRIPT>{ORDERS}</NOSCRIPT>",
+    "deep-in-noscript": f"<body><noscript><div><p>{ORDERS}</p></div></noscript>",
+    "behind-a-picture-in-it": f"<head><noscript><img src=x>{ORDERS}</noscript></head>",
+    "noscript-with-an-open-comment": f"<body><noscript><!-- {ORDERS}</noscript>",
+    "template-in-head": f"<head><template>{ORDERS}</template></head>",
+    "template-in-body": f"<body><template><div>{ORDERS}</div></template>",
+    "shadow-root": f"<body><template shadowrootmode=open>{ORDERS}</template>",
+    "svg": f"<body><svg><foreignObject>{ORDERS}</foreignObject></svg>",
+    "math": f"<body><math><annotation-xml encoding='text/html'>{ORDERS}</annotation-xml></math>",
+    "iframe": f'<body><iframe srcdoc="{ORDERS}">{ORDERS}</iframe>',
+    "no-frames": f"<body><noembed>{ORDERS}</noembed><noframes>{ORDERS}</noframes>",
+    "text": f"<body><textarea>{ORDERS}</textarea><xmp>{ORDERS}</xmp>",
+    "title": f"<head><title>{ORDERS}</title></head>",
+    "script": f"<head><script>'{ORDERS}'</script><style>{ORDERS}</style></head>",
+    "comment": f"<head><!-- {ORDERS} --></head>",
+}
+
+
+def test_what_stands_in_an_inert_element_is_no_order(subtests: pytest.Subtests) -> None:
+    for name, page in INERT.items():
+        with subtests.test(name):
+            found = parse(page)
+            assert orders(found) == ("", "", True, True, None)
+            assert {link.kind for link in found.links}.isdisjoint({LinkKind.CANONICAL, LinkKind.META_REFRESH})
+            assert orders(parse(f"{page}{ORDERS}")) == REACHED or "<title>" in page, "and ends with it"
 
 
 AROUND = [
@@ -373,9 +369,10 @@ AROUND = [
 ]
 
 
-@pytest.mark.parametrize("around", AROUND)
-def test_orders_count_wherever_a_browser_obeys_them(around: str) -> None:
-    assert orders(parse(f"<{around}>{ORDERS}")) == REACHED
+def test_orders_count_wherever_a_browser_obeys_them(subtests: pytest.Subtests) -> None:
+    for around in AROUND:
+        with subtests.test(around):
+            assert orders(parse(f"<{around}>{ORDERS}")) == REACHED
 
 
 def test_links_in_noscript_are_followed() -> None:
@@ -387,10 +384,14 @@ def test_links_in_noscript_are_followed() -> None:
     ]
 
 
-@pytest.mark.parametrize("notice", ["<p>no scripts", "<div><b>no", "<!-- no", "<template>", "<textarea>no"])
-def test_what_is_open_in_noscript_ends_with_it(notice: str) -> None:
-    page = parse(f"<noscript>{notice}</noscript><h1>Heading</h1><p>text <a href=/a>a</a>")
-    assert (page.text, hrefs(page), len(page.sections)) == ("Heading text a", ["/a"], 1)
+NOTICES = ["<p>no scripts", "<div><b>no", "<!-- no", "<template>", "<textarea>no"]
+
+
+def test_what_is_open_in_noscript_ends_with_it(subtests: pytest.Subtests) -> None:
+    for notice in NOTICES:
+        with subtests.test(notice):
+            page = parse(f"<noscript>{notice}</noscript><h1>Heading</h1><p>text <a href=/a>a</a>")
+            assert (page.text, hrefs(page), len(page.sections)) == ("Heading text a", ["/a"], 1)
 
 
 def test_html_description_stays_empty_without_a_description_tag_ultra_search_58() -> None:
@@ -401,38 +402,39 @@ def test_html_language_from_the_pragma() -> None:
     assert parse("<meta http-equiv=Content-Language content='fr, en'>").language == "fr"
 
 
-@pytest.mark.parametrize(
-    ("html", "headers", "expected"),
-    [
-        pytest.param("<meta name=ROBOTS content=NoIndex>", [], (False, True), id="ultra_search_82-noindex"),
-        pytest.param("<meta name=robots content=nofollow>", [], (True, False), id="ultra_search_83-nofollow"),
-        pytest.param("<meta name=ultracrawl content=none>", [], (False, False), id="by-our-name"),
-        pytest.param("<meta name=otherbot content=none>", [], (True, True), id="by-another-name"),
-        pytest.param("<meta http-equiv=robots content=noindex>", [], (False, True), id="http-equiv"),
-        pytest.param("<p>", ["noindex"], (False, True), id="header"),
-        pytest.param("<meta name=robots content=noindex>", ["nofollow"], (False, False), id="both"),
-    ],
-)
-def test_html_robots(html: str, headers: list[str], expected: tuple[bool, bool]) -> None:
-    page = parse(html + "<a href=/x>x</a>", x_robots_tag=headers)
-    assert page.robots == RobotsDirectives(*expected)
-    assert hrefs(page) == ["/x"]
+ROBOTS: dict[str, tuple[str, list[str], tuple[bool, bool]]] = {
+    "ultra_search_82-noindex": ("<meta name=ROBOTS content=NoIndex>", [], (False, True)),
+    "ultra_search_83-nofollow": ("<meta name=robots content=nofollow>", [], (True, False)),
+    "by-our-name": ("<meta name=ultracrawl content=none>", [], (False, False)),
+    "by-another-name": ("<meta name=otherbot content=none>", [], (True, True)),
+    "http-equiv": ("<meta http-equiv=robots content=noindex>", [], (False, True)),
+    "header": ("<p>", ["noindex"], (False, True)),
+    "both": ("<meta name=robots content=noindex>", ["nofollow"], (False, False)),
+}
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type", "text", "charset"),
-    [
-        ("<p>Grüße".encode(), "", "Grüße", "utf-8"),
-        ("<p>Grüße".encode("cp1252"), "text/html; charset=ISO-8859-1", "Grüße", "cp1252"),
-        ("<meta charset=koi8-r><p>Привет".encode("koi8-r"), "", "Привет", "koi8-r"),
-        ("\ufeff<p>Grüße".encode("utf-16-le"), "text/html; charset=koi8-r", "Grüße", "utf-16-le"),
-        (b"<p>Gr\xfc\xdfe", "text/html; charset=utf-8", "Grüße", "cp1252"),
-    ],
-    ids=["utf-8", "header", "meta", "mark-wins", "broken-utf-8"],
-)
-def test_html_charset(body: bytes, content_type: str, text: str, charset: str) -> None:
-    page = parse_html(body, url=URL, content_type=content_type)
-    assert (page.text, page.charset) == (text, charset)
+def test_html_robots(subtests: pytest.Subtests) -> None:
+    for name, (html, headers, expected) in ROBOTS.items():
+        with subtests.test(name):
+            page = parse(html + "<a href=/x>x</a>", x_robots_tag=headers)
+            assert page.robots == RobotsDirectives(*expected)
+            assert hrefs(page) == ["/x"]
+
+
+CHARSETS: dict[str, tuple[bytes, str, str, str]] = {
+    "utf-8": ("<p>Grüße".encode(), "", "Grüße", "utf-8"),
+    "header": ("<p>Grüße".encode("cp1252"), "text/html; charset=ISO-8859-1", "Grüße", "cp1252"),
+    "meta": ("<meta charset=koi8-r><p>Привет".encode("koi8-r"), "", "Привет", "koi8-r"),
+    "mark-wins": ("\ufeff<p>Grüße".encode("utf-16-le"), "text/html; charset=koi8-r", "Grüße", "utf-16-le"),
+    "broken-utf-8": (b"<p>Gr\xfc\xdfe", "text/html; charset=utf-8", "Grüße", "cp1252"),
+}
+
+
+def test_html_charset(subtests: pytest.Subtests) -> None:
+    for name, (body, content_type, text, charset) in CHARSETS.items():
+        with subtests.test(name):
+            page = parse_html(body, url=URL, content_type=content_type)
+            assert (page.text, page.charset) == (text, charset)
 
 
 @pytest.mark.parametrize(
@@ -460,11 +462,22 @@ def test_html_of_five_megabytes() -> None:
     assert not page.truncated
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"<", b"<a", b"<!--", b"\0\0\0", b"\xff\xfe", b"<meta charset=", b"<base href=//[>"]
-)
-def test_html_broken_input(body: bytes) -> None:
-    assert parse_html(body, url=URL).links == ()
+BROKEN: list[bytes] = [
+    b"",
+    b"<",
+    b"<a",
+    b"<!--",
+    b"\0\0\0",
+    b"\xff\xfe",
+    b"<meta charset=",
+    b"<base href=//[>",
+]
+
+
+def test_html_broken_input(subtests: pytest.Subtests) -> None:
+    for body in BROKEN:
+        with subtests.test(body=body):
+            assert parse_html(body, url=URL).links == ()
 
 
 _ALL_KINDS = frozenset(LinkKind)
@@ -513,13 +526,17 @@ EMPTY = (
 )
 
 
-@pytest.mark.parametrize("empty", EMPTY)
-def test_empty_elements_of_xhtml_do_not_hide_the_rest(empty: str) -> None:
-    found = parse(
-        f"<html><head>{empty}</head><body>{empty}<p>text <a href='b'>link</a></p></body></html>", xml=True
-    )
-    assert found.text == "text link"
-    assert [(link.href, link.text) for link in found.links if link.kind is LinkKind.A] == [("b", "link")]
+def test_empty_elements_of_xhtml_do_not_hide_the_rest(subtests: pytest.Subtests) -> None:
+    for empty in EMPTY:
+        with subtests.test(empty):
+            found = parse(
+                f"<html><head>{empty}</head><body>{empty}<p>text <a href='b'>link</a></p></body></html>",
+                xml=True,
+            )
+            assert found.text == "text link"
+            assert [(link.href, link.text) for link in found.links if link.kind is LinkKind.A] == [
+                ("b", "link")
+            ]
 
 
 def test_only_xhtml_has_them() -> None:

@@ -48,10 +48,10 @@ CASES: dict[str, tuple[bytes, dict[str, list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_jsonld(case: str) -> None:
-    body, expected = CASES[case]
-    assert jsonld_attributes(body, PAGE) == expected
+def test_jsonld(subtests: pytest.Subtests) -> None:
+    for case, (body, expected) in CASES.items():
+        with subtests.test(case):
+            assert jsonld_attributes(body, PAGE) == expected
 
 
 def test_jsonld_is_read_on_request_only() -> None:

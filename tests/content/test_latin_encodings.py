@@ -26,11 +26,11 @@ TEXTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("language", TEXTS)
-def test_undeclared_texts(language: str) -> None:
-    codec, text = TEXTS[language]
-    assert find_charset(text.encode(codec)) == codec
-    assert decode(f"<title>T</title><p>{text}".encode(codec))[0].endswith(text)
+def test_undeclared_texts(subtests: pytest.Subtests) -> None:
+    for language, (codec, text) in TEXTS.items():
+        with subtests.test(language):
+            assert find_charset(text.encode(codec)) == codec
+            assert decode(f"<title>T</title><p>{text}".encode(codec))[0].endswith(text)
 
 
 @pytest.mark.parametrize("language", ["Croatian", "Czech", "Hungarian", "Polish", "Slovak"])
@@ -45,23 +45,24 @@ def test_texts_that_are_wrongly_called_utf_8(language: str) -> None:
     assert decode(text.encode(codec), "text/html; charset=utf-8") == (text, codec)
 
 
-@pytest.mark.parametrize(
-    ("text", "codec"),
-    [
-        ("Съешь же ещё этих мягких французских булок", "cp1251"),
-        ("Съешь же ещё этих мягких французских булок", "koi8-r"),
-        ("Η γρήγορη καφέ αλεπού πηδάει πάνω από το σκυλί", "cp1253"),
-        ("שלום עולם זה טקסט בעברית", "cp1255"),
-        ("مرحبا بالعالم هذا نص باللغة العربية", "cp1256"),
-        ("日本語の文章です。とても短いです。", "cp932"),
-        ("日本語の文章です。とても短いです。", "euc_jp"),
-        ("联合国大会第一届会议通过的决议", "gb18030"),
-        ("聯合國大會第一屆會議通過的決議", "big5"),
-        ("한국어 문서입니다. 안녕하세요.", "cp949"),
-    ],
-)
-def test_other_scripts_are_left_to_the_detector(text: str, codec: str) -> None:
-    assert latin_codec(text.encode(codec)) == ""
+OTHER_SCRIPTS = [
+    ("Съешь же ещё этих мягких французских булок", "cp1251"),
+    ("Съешь же ещё этих мягких французских булок", "koi8-r"),
+    ("Η γρήγορη καφέ αλεπού πηδάει πάνω από το σκυλί", "cp1253"),
+    ("שלום עולם זה טקסט בעברית", "cp1255"),
+    ("مرحبا بالعالم هذا نص باللغة العربية", "cp1256"),
+    ("日本語の文章です。とても短いです。", "cp932"),
+    ("日本語の文章です。とても短いです。", "euc_jp"),
+    ("联合国大会第一届会议通过的决议", "gb18030"),
+    ("聯合國大會第一屆會議通過的決議", "big5"),
+    ("한국어 문서입니다. 안녕하세요.", "cp949"),
+]
+
+
+def test_other_scripts_are_left_to_the_detector(subtests: pytest.Subtests) -> None:
+    for text, codec in OTHER_SCRIPTS:
+        with subtests.test(codec, text=text):
+            assert latin_codec(text.encode(codec)) == ""
 
 
 @pytest.mark.parametrize(

@@ -37,48 +37,50 @@ def test_a_message_begins_behind_a_blank_line_and_the_word_from(end: bytes) -> N
     ]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"From jane@example.org Tue Nov 29 14:47:15 2016",
-        b"From - Tue Nov 29 14:47:15 2016",
-        b"From MAILER-DAEMON Fri Nov 25 16: 18:08 2016",
-        b"From jane@example.org Tue Nov 29 14:47:15 +0100 2016",
-        b"From jane@example.org Tue Nov 29 14:47 MET DST 2016",
-        b"From jane doe Tue, 29 Nov 2016 14:47:15 +0100 (CET)",
-        b"From host!jane Tue Nov 29 14:47:15 2016 remote from host",
-        b"From jane@example.org 2016-11-29T14:47:15.5+01:00",
-        b"From Tue Nov 29 14:47:15 2016",
-        b"From " + b"x" * 900 + b" Tue Nov 29 14:47:15 2016",
-        b"From \nReceived: from there",
-        b"From jane\nX-Mozilla-Status: 0001",
-        b"From jane\nSubject : blank",
-    ],
-)
-def test_separators(line: bytes) -> None:
-    body = FROM + b"A: 1\n\none\n\n" + line + b"\nTo: x\n\ntwo\n"
-    assert len(split(body)) == 2
-    assert len(split(body.replace(b"\n", b"\r\n"))) == 2
+SEPARATORS: list[bytes] = [
+    b"From jane@example.org Tue Nov 29 14:47:15 2016",
+    b"From - Tue Nov 29 14:47:15 2016",
+    b"From MAILER-DAEMON Fri Nov 25 16: 18:08 2016",
+    b"From jane@example.org Tue Nov 29 14:47:15 +0100 2016",
+    b"From jane@example.org Tue Nov 29 14:47 MET DST 2016",
+    b"From jane doe Tue, 29 Nov 2016 14:47:15 +0100 (CET)",
+    b"From host!jane Tue Nov 29 14:47:15 2016 remote from host",
+    b"From jane@example.org 2016-11-29T14:47:15.5+01:00",
+    b"From Tue Nov 29 14:47:15 2016",
+    b"From " + b"x" * 900 + b" Tue Nov 29 14:47:15 2016",
+    b"From \nReceived: from there",
+    b"From jane\nX-Mozilla-Status: 0001",
+    b"From jane\nSubject : blank",
+]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"From now on we meet at noon",
-        b"From bob@example.org we heard nothing",
-        b"From my notes:\nNote: buy milk",
-        b"From Monday, November 28 2016 at 14:30 we meet",
-        b"From Nov 29 2016, 14:30 we meet",
-        b"From 2015 to 2016",
-        b"From \n",
-        b">From jane@example.org Tue Nov 29 14:47:15 2016",
-        b"from jane@example.org Tue Nov 29 14:47:15 2016",
-    ],
-)
-def test_lines_of_texts_are_no_separators(line: bytes) -> None:
-    body = FROM + b"A: 1\n\none\n\n" + line + b"\ntwo\n"
-    assert len(split(body)) == 1
-    assert len(split(body.replace(b"\n", b"\r\n"))) == 1
+def test_separators(subtests: pytest.Subtests) -> None:
+    for line in SEPARATORS:
+        with subtests.test(line=line):
+            body = FROM + b"A: 1\n\none\n\n" + line + b"\nTo: x\n\ntwo\n"
+            assert len(split(body)) == 2
+            assert len(split(body.replace(b"\n", b"\r\n"))) == 2
+
+
+NO_SEPARATORS: list[bytes] = [
+    b"From now on we meet at noon",
+    b"From bob@example.org we heard nothing",
+    b"From my notes:\nNote: buy milk",
+    b"From Monday, November 28 2016 at 14:30 we meet",
+    b"From Nov 29 2016, 14:30 we meet",
+    b"From 2015 to 2016",
+    b"From \n",
+    b">From jane@example.org Tue Nov 29 14:47:15 2016",
+    b"from jane@example.org Tue Nov 29 14:47:15 2016",
+]
+
+
+def test_lines_of_texts_are_no_separators(subtests: pytest.Subtests) -> None:
+    for line in NO_SEPARATORS:
+        with subtests.test(line=line):
+            body = FROM + b"A: 1\n\none\n\n" + line + b"\ntwo\n"
+            assert len(split(body)) == 1
+            assert len(split(body.replace(b"\n", b"\r\n"))) == 1
 
 
 TEXT = b"one\n\n" + FROM + b"To: x\n\ntwo\n"

@@ -86,24 +86,25 @@ def test_navigation_of_generators_is_no_text_and_its_links_stay_links(
     assert whole.links == page.links
 
 
-@pytest.mark.parametrize(
-    ("body", "text"),
-    [
-        ("<header>site</header><p>{}</p><footer>site</footer>", "{}"),
-        ("<article><header>by Ann</header><p>{}</p><footer>tags</footer></article>", "by Ann {} tags"),
-        ("<section><aside>a note</aside><p>{}</p></section><aside>more</aside>", "a note {}"),
-        ("<p>{}</p><div role=complementary>more</div><form role=search>words</form>", "{}"),
-        ("<div role=banner>site</div><p>{}</p><div role=contentinfo>site</div>", "{}"),
-        ("<p>before</p><main>{}</main><p>after</p>", "{}"),
-        ("<p>before</p><div role=MAIN>{}</div><p>after</p>", "{}"),
-        ("<main>one</main><p>between</p><main>{}</main>", "one {}"),
-        ("<main>{}<nav>inside</nav></main>", "{}"),
-        ("<main hidden>not shown</main><p>{}</p>", "{}"),
-        ("<p>{}</p><div class=navheader>only DocBook's</div>", "{}"),
-    ],
-)  # fmt: skip
-def test_landmarks_tell_what_is_text(body: str, text: str) -> None:
-    assert text_of(f"<body>{body.format(WORDS)}</body>") == text.format(WORDS)
+LANDMARKS = [
+    ("<header>site</header><p>{}</p><footer>site</footer>", "{}"),
+    ("<article><header>by Ann</header><p>{}</p><footer>tags</footer></article>", "by Ann {} tags"),
+    ("<section><aside>a note</aside><p>{}</p></section><aside>more</aside>", "a note {}"),
+    ("<p>{}</p><div role=complementary>more</div><form role=search>words</form>", "{}"),
+    ("<div role=banner>site</div><p>{}</p><div role=contentinfo>site</div>", "{}"),
+    ("<p>before</p><main>{}</main><p>after</p>", "{}"),
+    ("<p>before</p><div role=MAIN>{}</div><p>after</p>", "{}"),
+    ("<main>one</main><p>between</p><main>{}</main>", "one {}"),
+    ("<main>{}<nav>inside</nav></main>", "{}"),
+    ("<main hidden>not shown</main><p>{}</p>", "{}"),
+    ("<p>{}</p><div class=navheader>only DocBook's</div>", "{}"),
+]  # fmt: skip
+
+
+def test_landmarks_tell_what_is_text(subtests: pytest.Subtests) -> None:
+    for body, text in LANDMARKS:
+        with subtests.test(body):
+            assert text_of(f"<body>{body.format(WORDS)}</body>") == text.format(WORDS)
 
 
 def test_a_page_that_would_lose_nearly_everything_keeps_it() -> None:
@@ -144,22 +145,23 @@ def test_parts_are_those_of_what_is_kept() -> None:
 WIKI = "<main><div id=toolbar>Edit</div><div id=text>Birds <span class=edit>[edit]</span> fly</div> more</main> end"
 
 
-@pytest.mark.parametrize(
-    ("rule", "text"),
-    [
-        (ContentRule("#text"), "Birds [edit] fly"),
-        (ContentRule("#text", ".edit"), "Birds fly"),
-        (ContentRule(exclude=".edit, #toolbar"), "Birds fly more"),
-        (ContentRule(exclude=".edit", main=False), "Edit Birds fly more end"),
-        (ContentRule("#absent"), "Edit Birds [edit] fly more"),
-        (ContentRule("#absent", main=False), "Edit Birds [edit] fly more end"),
-        (ContentRule("#text, .edit, main"), "Edit Birds [edit] fly more"),
-        (ContentRule(exclude="main"), "end"),
-        (ContentRule(exclude="body", main=False), ""),
-    ],
-)  # fmt: skip
-def test_selectors_say_what_is_text(rule: ContentRule, text: str) -> None:
-    assert text_of(WIKI, rule) == text
+SELECTORS: list[tuple[ContentRule, str]] = [
+    (ContentRule("#text"), "Birds [edit] fly"),
+    (ContentRule("#text", ".edit"), "Birds fly"),
+    (ContentRule(exclude=".edit, #toolbar"), "Birds fly more"),
+    (ContentRule(exclude=".edit", main=False), "Edit Birds fly more end"),
+    (ContentRule("#absent"), "Edit Birds [edit] fly more"),
+    (ContentRule("#absent", main=False), "Edit Birds [edit] fly more end"),
+    (ContentRule("#text, .edit, main"), "Edit Birds [edit] fly more"),
+    (ContentRule(exclude="main"), "end"),
+    (ContentRule(exclude="body", main=False), ""),
+]  # fmt: skip
+
+
+def test_selectors_say_what_is_text(subtests: pytest.Subtests) -> None:
+    for rule, text in SELECTORS:
+        with subtests.test(text, rule=rule):
+            assert text_of(WIKI, rule) == text
 
 
 def test_urls_in_the_text_are_links_wherever_they_stand() -> None:

@@ -25,45 +25,45 @@ def by_parser(data: bytes) -> object:
     return collector.result(problem)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        pytest.param(whole(ENTRY), id="one"),
-        pytest.param(whole(), id="none"),
-        pytest.param(whole(ENTRY, ENTRY, end="</urlset>\n<!-- 2 entries -->\n"), id="comment-behind"),
-        pytest.param(whole(ENTRY, start="<urlset>"), id="no-declaration"),
-        pytest.param(b"\xef\xbb\xbf" + whole(ENTRY), id="byte-order-mark"),
-        pytest.param(whole("<url><loc>www.example.com/x#y</loc></url>"), id="location-to-mend"),
-        pytest.param(whole("<url><loc>nothing</loc></url>"), id="no-location"),
-        pytest.param(
-            whole("<url><loc>http://a.b/</loc><priority>9</priority></url>"), id="priority-out-of-range"
-        ),
-    ],
-)
-def test_regular_sitemaps_are_read_without_the_parser(data: bytes) -> None:
-    assert regular_entries(data) is not None
-    assert parse_sitemap(data, URL) == by_parser(data)
+REGULAR: dict[str, bytes] = {
+    "one": whole(ENTRY),
+    "none": whole(),
+    "comment-behind": whole(ENTRY, ENTRY, end="</urlset>\n<!-- 2 entries -->\n"),
+    "no-declaration": whole(ENTRY, start="<urlset>"),
+    "byte-order-mark": b"\xef\xbb\xbf" + whole(ENTRY),
+    "location-to-mend": whole("<url><loc>www.example.com/x#y</loc></url>"),
+    "no-location": whole("<url><loc>nothing</loc></url>"),
+    "priority-out-of-range": whole("<url><loc>http://a.b/</loc><priority>9</priority></url>"),
+}
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        pytest.param(whole(ENTRY)[:-5], id="cut-off"),
-        pytest.param(whole(ENTRY, "<url><image/></url>"), id="other-elements"),
-        pytest.param(whole("<url><loc>http://a.b/&eacute;</loc></url>"), id="html-entity"),
-        pytest.param(whole("<url><loc>http://a.b/?a&b</loc></url>"), id="bare-ampersand"),
-        pytest.param(whole("<url><loc><![CDATA[http://a.b/]]></loc></url>"), id="cdata"),
-        pytest.param(whole("<url><loc>http://a.b/\x08</loc></url>"), id="control-character"),
-        pytest.param(whole(ENTRY, start="<!DOCTYPE u [<!ENTITY a 'b'>]><urlset>"), id="doctype"),
-        pytest.param(whole(ENTRY, start="<urlset/><urlset>"), id="two-roots"),
-        pytest.param(whole(ENTRY, end="</urlset><x/>"), id="more-behind"),
-        pytest.param(b"<sitemapindex></sitemapindex>", id="index"),
-        pytest.param(b"http://a.b/", id="text"),
-        pytest.param(b"<!--" + b"-" * 1_000_000, id="endless-comment"),
-    ],
-)
-def test_what_is_not_regular_is_left_to_the_parser(data: bytes) -> None:
-    assert regular_entries(data) is None
+def test_regular_sitemaps_are_read_without_the_parser(subtests: pytest.Subtests) -> None:
+    for name, data in REGULAR.items():
+        with subtests.test(name):
+            assert regular_entries(data) is not None
+            assert parse_sitemap(data, URL) == by_parser(data)
+
+
+IRREGULAR: dict[str, bytes] = {
+    "cut-off": whole(ENTRY)[:-5],
+    "other-elements": whole(ENTRY, "<url><image/></url>"),
+    "html-entity": whole("<url><loc>http://a.b/&eacute;</loc></url>"),
+    "bare-ampersand": whole("<url><loc>http://a.b/?a&b</loc></url>"),
+    "cdata": whole("<url><loc><![CDATA[http://a.b/]]></loc></url>"),
+    "control-character": whole("<url><loc>http://a.b/\x08</loc></url>"),
+    "doctype": whole(ENTRY, start="<!DOCTYPE u [<!ENTITY a 'b'>]><urlset>"),
+    "two-roots": whole(ENTRY, start="<urlset/><urlset>"),
+    "more-behind": whole(ENTRY, end="</urlset><x/>"),
+    "index": b"<sitemapindex></sitemapindex>",
+    "text": b"http://a.b/",
+    "endless-comment": b"<!--" + b"-" * 1_000_000,
+}
+
+
+def test_what_is_not_regular_is_left_to_the_parser(subtests: pytest.Subtests) -> None:
+    for name, data in IRREGULAR.items():
+        with subtests.test(name):
+            assert regular_entries(data) is None
 
 
 _PIECES = st.sampled_from(

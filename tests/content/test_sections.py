@@ -133,9 +133,10 @@ GENERATED = {
 }
 
 
-@pytest.mark.parametrize(("html", "expected"), GENERATED.values(), ids=GENERATED)
-def test_sections_of_what_generators_write(html: str, expected: list[tuple[int, str, str]]) -> None:
-    assert parts(html) == expected
+def test_sections_of_what_generators_write(subtests: pytest.Subtests) -> None:
+    for name, (html, expected) in GENERATED.items():
+        with subtests.test(name):
+            assert parts(html) == expected
 
 
 def test_sections_begin_where_they_stand_in_the_folded_text() -> None:
@@ -262,45 +263,49 @@ def test_a_title_of_signs_alone_is_in_no_text() -> None:
     assert (page.sections, page.text) == ((), "x")
 
 
-@pytest.mark.parametrize(
-    ("html", "anchor"),
-    [
-        ("<p id=near></p><p>x</p><h2>T</h2>", "near"),
-        ("<div id=far><p>x</p><div><h2>T</h2></div></div>", "far"),
-        ("<p>x</p><p><a name=mark></a></p><h2>T</h2>", "mark"),
-        ("<h2 name=own>T</h2>", "own"),
-        ("<div id=__next><p>x</p><h2>T</h2></div>", ""),
-        ("<p>x</p><h2>T</h2>", ""),
-    ],
-)
-def test_an_element_of_a_level_has_the_nearest_anchor_before_it(html: str, anchor: str) -> None:
-    (section,) = parse(f"<body>{html}</body>", content=ContentRule(levels=("h2",))).sections
-    assert section.anchor == anchor
+ANCHORS = [
+    ("<p id=near></p><p>x</p><h2>T</h2>", "near"),
+    ("<div id=far><p>x</p><div><h2>T</h2></div></div>", "far"),
+    ("<p>x</p><p><a name=mark></a></p><h2>T</h2>", "mark"),
+    ("<h2 name=own>T</h2>", "own"),
+    ("<div id=__next><p>x</p><h2>T</h2></div>", ""),
+    ("<p>x</p><h2>T</h2>", ""),
+]
+
+
+def test_an_element_of_a_level_has_the_nearest_anchor_before_it(subtests: pytest.Subtests) -> None:
+    for html, anchor in ANCHORS:
+        with subtests.test(html):
+            (section,) = parse(f"<body>{html}</body>", content=ContentRule(levels=("h2",))).sections
+            assert section.anchor == anchor
 
 
 def test_without_an_element_of_a_level_there_is_no_section() -> None:
     assert read((".none",)).sections == ()
 
 
-@pytest.mark.parametrize(
-    ("selector", "has"), [("", True), (".docs", True), (".none, .top", True), (".none", False)]
-)
-def test_a_page_has_content_if_it_has_a_required_element(selector: str, has: bool) -> None:
-    assert read((), required=selector).has_content is has
+def test_a_page_has_content_if_it_has_a_required_element(subtests: pytest.Subtests) -> None:
+    for selector, has in [("", True), (".docs", True), (".none, .top", True), (".none", False)]:
+        with subtests.test(selector):
+            assert read((), required=selector).has_content is has
 
 
-@pytest.mark.parametrize(
-    ("markup", "text", "titles"),
-    [
-        ("<h2>One <div><h3>Head</h3></div> more</h2>z", "One Head more z", ["One Head more", "Head"]),
-        ("<dl><dt id=a>One<dl><dt id=b>Two</dl>three</dl>", "One Two three", ["One Two three", "Two"]),
-        ("<h2>Intro<div>Text <h3>Sub</h3> x</div>", "Intro Text Sub x", ["Intro Text Sub x", "Sub"]),
-    ],
-    ids=["heading", "term", "not closed"],
-)
-def test_a_heading_in_a_heading_is_read_once(markup: str, text: str, titles: list[str]) -> None:
-    page = parse(markup)
-    assert (page.text, [one.title for one in page.sections]) == (text, titles)
+NESTED: dict[str, tuple[str, str, list[str]]] = {
+    "heading": ("<h2>One <div><h3>Head</h3></div> more</h2>z", "One Head more z", ["One Head more", "Head"]),
+    "term": ("<dl><dt id=a>One<dl><dt id=b>Two</dl>three</dl>", "One Two three", ["One Two three", "Two"]),
+    "not closed": (
+        "<h2>Intro<div>Text <h3>Sub</h3> x</div>",
+        "Intro Text Sub x",
+        ["Intro Text Sub x", "Sub"],
+    ),
+}
+
+
+def test_a_heading_in_a_heading_is_read_once(subtests: pytest.Subtests) -> None:
+    for name, (markup, text, titles) in NESTED.items():
+        with subtests.test(name):
+            page = parse(markup)
+            assert (page.text, [one.title for one in page.sections]) == (text, titles)
 
 
 def test_many_headings_in_headings_do_not_multiply_a_text() -> None:
@@ -378,9 +383,10 @@ MARKED = {
 }
 
 
-@pytest.mark.parametrize(("html", "expected"), MARKED.values(), ids=MARKED)
-def test_a_mark_belongs_to_the_next_text(html: str, expected: list[tuple[int, str, str]]) -> None:
-    assert [(one.level, one.anchor, one.title) for one in parse(html).sections] == expected
+def test_a_mark_belongs_to_the_next_text(subtests: pytest.Subtests) -> None:
+    for name, (html, expected) in MARKED.items():
+        with subtests.test(name):
+            assert [(one.level, one.anchor, one.title) for one in parse(html).sections] == expected
 
 
 def test_a_part_named_by_a_link_begins_with_its_text() -> None:
@@ -390,12 +396,14 @@ def test_a_part_named_by_a_link_begins_with_its_text() -> None:
     assert [one.begin_of_text(page.text) for one in page.sections] == [14, page.text.index("The mode")]
 
 
-@pytest.mark.parametrize(
-    "name", ["", "it's.html", "a\\.html", "a]b\n.html", "s\xfc\xdf.html", "a%22.html?q=']#x"]
-)
-def test_links_to_a_page_of_any_name_are_read(name: str) -> None:
-    page = parse_html(b"<a href='#j'>mode</a><p id=j>The mode.", url=f"https://example.com/{name}")
-    assert [one.title for one in page.sections] == ["mode"]
+ANY_NAME = ["", "it's.html", "a\\.html", "a]b\n.html", "s\xfc\xdf.html", "a%22.html?q=']#x"]
+
+
+def test_links_to_a_page_of_any_name_are_read(subtests: pytest.Subtests) -> None:
+    for name in ANY_NAME:
+        with subtests.test(name):
+            page = parse_html(b"<a href='#j'>mode</a><p id=j>The mode.", url=f"https://example.com/{name}")
+            assert [one.title for one in page.sections] == ["mode"]
 
 
 @pytest.mark.parametrize(

@@ -43,43 +43,36 @@ def test_sitemap_all_fields() -> None:
     assert not sitemap.problem
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        pytest.param(SIMPLE, ["https://example.com/a"], id="xml"),
-        pytest.param(gzip.compress(SIMPLE), ["https://example.com/a"], id="gzip"),
-        pytest.param(
-            SIMPLE.decode().replace("UTF-8", "UTF-16").encode("utf-16"),
-            ["https://example.com/a"],
-            id="utf-16",
-        ),
-        pytest.param(
-            SIMPLE.replace(b"/a", b"/?a=1&b=2"), ["https://example.com/?a=1&b=2"], id="bare-ampersand"
-        ),
-        pytest.param(SIMPLE.replace(b"/a", b"/&eacute;"), ["https://example.com/é"], id="html-entity"),
-        pytest.param(SIMPLE.replace(b"/a", b"/\x08a"), ["https://example.com/a"], id="control-character"),
-        pytest.param(SIMPLE[:-20], ["https://example.com/a"], id="cut-off"),
-        pytest.param(b"\xef\xbb\xbfhttps://example.com/a\r\nnonsense\nhttp://b.example/", None, id="text"),
-        pytest.param(
-            b"<rss><channel><link>/</link><item><link>/p</link></item></channel></rss>",
-            ["https://example.com/p"],
-            id="rss",
-        ),
-        pytest.param(
-            b"<feed><entry><link rel='self' href='/no'/><link href='/p'/></entry></feed>",
-            ["https://example.com/p"],
-            id="atom",
-        ),
-        pytest.param(SIMPLE.replace(b"https://example.com/a", b"javascript:x"), [], id="no-web-url"),
-        pytest.param(b"<html><body>404</body></html>", [], id="html"),
-        pytest.param(b"", [], id="empty"),
-        pytest.param(b"\x1f\x8b\x08broken", [], id="broken-gzip"),
-    ],
-)
-def test_sitemap_forms(data: bytes, expected: list[str] | None) -> None:
-    assert locs(data) == (
-        expected if expected is not None else ["https://example.com/a", "http://b.example/"]
-    )
+FORMS: dict[str, tuple[bytes, list[str] | None]] = {
+    "xml": (SIMPLE, ["https://example.com/a"]),
+    "gzip": (gzip.compress(SIMPLE), ["https://example.com/a"]),
+    "utf-16": (SIMPLE.decode().replace("UTF-8", "UTF-16").encode("utf-16"), ["https://example.com/a"]),
+    "bare-ampersand": (SIMPLE.replace(b"/a", b"/?a=1&b=2"), ["https://example.com/?a=1&b=2"]),
+    "html-entity": (SIMPLE.replace(b"/a", b"/&eacute;"), ["https://example.com/é"]),
+    "control-character": (SIMPLE.replace(b"/a", b"/\x08a"), ["https://example.com/a"]),
+    "cut-off": (SIMPLE[:-20], ["https://example.com/a"]),
+    "text": (b"\xef\xbb\xbfhttps://example.com/a\r\nnonsense\nhttp://b.example/", None),
+    "rss": (
+        b"<rss><channel><link>/</link><item><link>/p</link></item></channel></rss>",
+        ["https://example.com/p"],
+    ),
+    "atom": (
+        b"<feed><entry><link rel='self' href='/no'/><link href='/p'/></entry></feed>",
+        ["https://example.com/p"],
+    ),
+    "no-web-url": (SIMPLE.replace(b"https://example.com/a", b"javascript:x"), []),
+    "html": (b"<html><body>404</body></html>", []),
+    "empty": (b"", []),
+    "broken-gzip": (b"\x1f\x8b\x08broken", []),
+}
+
+
+def test_sitemap_forms(subtests: pytest.Subtests) -> None:
+    for name, (data, expected) in FORMS.items():
+        with subtests.test(name):
+            assert locs(data) == (
+                expected if expected is not None else ["https://example.com/a", "http://b.example/"]
+            )
 
 
 def test_sitemap_index() -> None:

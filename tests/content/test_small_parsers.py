@@ -10,24 +10,24 @@ from ultracrawl.content.text import parse_text
 from ultracrawl.model import LinkKind, RobotsDirectives
 from ultracrawl.rules.attributes.mapping import first_words
 
+REFRESHES: list[tuple[str, tuple[float, str] | None]] = [
+    ("5", (5.0, "")),
+    ("0;url=/x", (0.0, "/x")),
+    (" 3 , URL = 'a b' c", (3.0, "a b")),
+    ("1.9; /x", (1.0, "/x")),
+    (".5", (0.0, "")),
+    ("5x", None),
+    ("url=/x", None),
+    ("", None),
+    ("-1;/x", None),
+    ("99999999999999999999;/x", (999999999.0, "/x")),
+]
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("5", (5.0, "")),
-        ("0;url=/x", (0.0, "/x")),
-        (" 3 , URL = 'a b' c", (3.0, "a b")),
-        ("1.9; /x", (1.0, "/x")),
-        (".5", (0.0, "")),
-        ("5x", None),
-        ("url=/x", None),
-        ("", None),
-        ("-1;/x", None),
-        ("99999999999999999999;/x", (999999999.0, "/x")),
-    ],
-)
-def test_refresh(value: str, expected: tuple[float, str] | None) -> None:
-    assert parse_refresh(value) == expected
+
+def test_refresh(subtests: pytest.Subtests) -> None:
+    for value, expected in REFRESHES:
+        with subtests.test(value):
+            assert parse_refresh(value) == expected
 
 
 @pytest.mark.parametrize(

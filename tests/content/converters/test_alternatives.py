@@ -96,14 +96,15 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_alternatives(converted: Convert, case: str) -> None:
-    part, text = CASES[case]
-    found = converted(mail(part), "message/rfc822")
-    assert (found.text, found.truncated) == (text, "")
-    assert (
-        converted(b"From a@x Mon Mar  2 10:00:00 2026\n" + mail(part), "application/mbox").text == f"s {text}"
-    )
+def test_alternatives(converted: Convert, subtests: pytest.Subtests) -> None:
+    for case, (part, text) in CASES.items():
+        with subtests.test(case):
+            found = converted(mail(part), "message/rfc822")
+            assert (found.text, found.truncated) == (text, "")
+            assert (
+                converted(b"From a@x Mon Mar  2 10:00:00 2026\n" + mail(part), "application/mbox").text
+                == f"s {text}"
+            )
 
 
 def test_outlook_keeps_its_text_twice(converted: Convert) -> None:

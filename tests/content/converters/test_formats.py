@@ -111,17 +111,17 @@ FORMATS: dict[str, tuple[bytes, str, str, str, dict[str, list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize("case", FORMATS)
-def test_formats(converted: Convert, case: str) -> None:
-    body, media_type, text, language, metadata = FORMATS[case]
-    assert sniff_type(body) == media_type
-    found = converted(body)
-    assert found.text == text
-    assert found.title == ("Grüße T" if case == "mail" else "T")
-    assert found.language == language
-    assert found.links == (LINK,)
-    assert {name: found.metadata.get(name) for name in metadata} == metadata
-    assert found.truncated == ""
+def test_formats(converted: Convert, subtests: pytest.Subtests) -> None:
+    for case, (body, media_type, text, language, metadata) in FORMATS.items():
+        with subtests.test(case):
+            assert sniff_type(body) == media_type
+            found = converted(body)
+            assert found.text == text
+            assert found.title == ("Grüße T" if case == "mail" else "T")
+            assert found.language == language
+            assert found.links == (LINK,)
+            assert {name: found.metadata.get(name) for name in metadata} == metadata
+            assert found.truncated == ""
 
 
 def test_outlook_messages(converted: Convert) -> None:
@@ -202,10 +202,10 @@ TEXTS: dict[str, tuple[str, bytes, Conversion]] = {
 }
 
 
-@pytest.mark.parametrize("case", TEXTS)
-def test_textual_formats(converted: Convert, case: str) -> None:
-    media_type, body, expected = TEXTS[case]
-    assert converted(body, media_type) == expected
+def test_textual_formats(converted: Convert, subtests: pytest.Subtests) -> None:
+    for case, (media_type, body, expected) in TEXTS.items():
+        with subtests.test(case):
+            assert converted(body, media_type) == expected
 
 
 @pytest.mark.parametrize(

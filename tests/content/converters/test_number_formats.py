@@ -72,15 +72,20 @@ SHOWN: list[tuple[Value, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "code", "text"), SHOWN)
-def test_values_as_they_are_shown(value: Value, code: str, text: str) -> None:
-    made = number_format(code)
-    assert (made.shown(value) if made else "") == text
+def test_values_as_they_are_shown(subtests: pytest.Subtests) -> None:
+    for value, code, text in SHOWN:
+        with subtests.test(value=value, code=code):
+            made = number_format(code)
+            assert (made.shown(value) if made else "") == text
 
 
-@pytest.mark.parametrize("code", ["General", "@", "", "[$-F800]dddd, mmmm dd", "General;-General", "0" * 256])
-def test_formats_that_show_values_as_they_are_or_as_the_computer_says(code: str) -> None:
-    assert number_format(code) is None
+AS_THEY_ARE = ["General", "@", "", "[$-F800]dddd, mmmm dd", "General;-General", "0" * 256]
+
+
+def test_formats_that_show_values_as_they_are_or_as_the_computer_says(subtests: pytest.Subtests) -> None:
+    for code in AS_THEY_ARE:
+        with subtests.test(code[:30]):
+            assert number_format(code) is None
 
 
 def test_built_in_formats_are_formats() -> None:
@@ -97,18 +102,19 @@ def test_any_format_shows_any_value(code: str, value: Value) -> None:
     assert made is None or isinstance(made.shown(value), str)
 
 
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ('&LOurs&CPage &P of &N&R&"Arial,Bold"&12Big', "Ours Big"),
-        ("R&&D &D &T", "R&D"),
-        ("&K0000FFBlue &F", "Blue"),
-        ("&C&8Draft - 2007", "Draft - 2007"),
-        ("Report of &N, &P", "Report of ,"),
-    ],
-)
-def test_headers_without_their_codes(code: str, text: str) -> None:
-    assert header_text(code) == text
+SHOWN_HEADERS = [
+    ('&LOurs&CPage &P of &N&R&"Arial,Bold"&12Big', "Ours Big"),
+    ("R&&D &D &T", "R&D"),
+    ("&K0000FFBlue &F", "Blue"),
+    ("&C&8Draft - 2007", "Draft - 2007"),
+    ("Report of &N, &P", "Report of ,"),
+]
+
+
+def test_headers_without_their_codes(subtests: pytest.Subtests) -> None:
+    for code, text in SHOWN_HEADERS:
+        with subtests.test(code):
+            assert header_text(code) == text
 
 
 def test_cells_of_a_workbook(converted: Convert) -> None:
@@ -161,19 +167,22 @@ def test_days_counted_from_1904_are_left_as_they_are(converted: Convert) -> None
     )
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        xlsb.record(479, b"\0\0" + xlsb.text("cut")[:-2]),
-        xlsb.record(479, b"\0\0\xff"),
-        b"\xdf\x03\xff\xff\xff\x7f",
-        xlsb.record(2, b"\2"),
-        b"\xff" * 9,
-    ],
-)
-def test_broken_records_of_a_binary_workbook_cost_no_cell(converted: Convert, broken: bytes) -> None:
-    body = xlsb.binary_workbook({"One": [(0, 0, 0.5, 1)]}, ("0.00%",), HEADERS, more=broken)
-    assert converted(body, XLSB).text == "One 50.00% Ours R&D"
+BROKEN_RECORDS: list[bytes] = [
+    xlsb.record(479, b"\0\0" + xlsb.text("cut")[:-2]),
+    xlsb.record(479, b"\0\0\xff"),
+    b"\xdf\x03\xff\xff\xff\x7f",
+    xlsb.record(2, b"\2"),
+    b"\xff" * 9,
+]
+
+
+def test_broken_records_of_a_binary_workbook_cost_no_cell(
+    converted: Convert, subtests: pytest.Subtests
+) -> None:
+    for broken in BROKEN_RECORDS:
+        with subtests.test(broken=broken):
+            body = xlsb.binary_workbook({"One": [(0, 0, 0.5, 1)]}, ("0.00%",), HEADERS, more=broken)
+            assert converted(body, XLSB).text == "One 50.00% Ours R&D"
 
 
 @given(st.binary(), st.sampled_from([b"", b"\xdf\x03", b"\x9c\x01\x10", b"\x2c\x04", b"\xe9\x04\0\x2f\x02"]))

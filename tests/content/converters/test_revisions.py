@@ -107,11 +107,11 @@ def test_a_simple_field_of_word_is_a_link(converted: Convert) -> None:
     assert (found.text, found.links) == ("a", ("https://x.example/a",))
 
 
-@pytest.mark.parametrize("case", WORD)
-def test_word(converted: Convert, case: str) -> None:
-    body, text = WORD[case]
-    found = converted(word(body))
-    assert (found.text, found.links) == (text, ())
+def test_word(converted: Convert, subtests: pytest.Subtests) -> None:
+    for case, (body, text) in WORD.items():
+        with subtests.test(case):
+            found = converted(word(body))
+            assert (found.text, found.links) == (text, ())
 
 
 @pytest.mark.parametrize("part", ["header1", "footer1", "footnotes", "endnotes", "comments"])
@@ -174,11 +174,11 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("case", OPEN)
-def test_open_document(converted: Convert, case: str) -> None:
-    body, text = OPEN[case]
-    found = converted(open_document(body, HIDDEN), "application/vnd.oasis.opendocument.text")
-    assert found.text == text
+def test_open_document(converted: Convert, subtests: pytest.Subtests) -> None:
+    for case, (body, text) in OPEN.items():
+        with subtests.test(case):
+            found = converted(open_document(body, HIDDEN), "application/vnd.oasis.opendocument.text")
+            assert found.text == text
 
 
 RTF = {
@@ -196,11 +196,11 @@ RTF = {
 }
 
 
-@pytest.mark.parametrize("case", RTF)
-def test_rtf(converted: Convert, case: str) -> None:
-    body, text = RTF[case]
-    found = converted((r"{\rtf1\ansi " + body + "}").encode(), "application/rtf")
-    assert (found.text, found.links) == (text, ())
+def test_rtf(converted: Convert, subtests: pytest.Subtests) -> None:
+    for case, (body, text) in RTF.items():
+        with subtests.test(case):
+            found = converted((r"{\rtf1\ansi " + body + "}").encode(), "application/rtf")
+            assert (found.text, found.links) == (text, ())
 
 
 SLIDE_COMMENT = (
