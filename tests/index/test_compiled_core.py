@@ -118,10 +118,11 @@ def test_every_character_is_the_same_kind_of_character() -> None:
 
 
 @built
-@pytest.mark.parametrize("text", PIECES)
-def test_words_are_joined_by_blanks(text: str) -> None:
-    known = text.replace("\ud800", "?")
-    assert joined(index_words(known)) == joined(words(known)) == " ".join(words(known))
+def test_words_are_joined_by_blanks(subtests: pytest.Subtests) -> None:
+    for text in PIECES:
+        with subtests.test(ascii(text)):
+            known = text.replace("\ud800", "?")
+            assert joined(index_words(known)) == joined(words(known)) == " ".join(words(known))
 
 
 def written(documents: list[IndexDocument], *, core: bool) -> dict[object, object]:

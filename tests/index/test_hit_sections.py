@@ -52,35 +52,36 @@ def hit(engine: IndexEngine, query: str, *documents: IndexDocument) -> Hit:
     return engine.search(SearchQuery(query)).hits[0]
 
 
+ANSWERS: list[tuple[str, str | None]] = [
+    ("max_connections", "GUC-MAX-CONNECTIONS"),
+    ("guc_shared_buffers", None),
+    ("shared buffers", "guc-shared-buffers"),
+    ("guc max", "GUC-MAX-CONNECTIONS"),
+    ("connections", "connections"),
+    ("sorting", "guc-work-mem"),
+    ("superusers", "GUC-RESERVED"),
+    ("superuser max_connections", "GUC-RESERVED"),
+    ('"shared pages" OR "are shared"', "guc-shared-buffers"),
+    ("memory", "memory"),
+    ("memory sort", "memory"),
+    ("huge", "guc-shared-buffers"),
+    ("settings", ""),
+    ("set up", ""),
+    ("settings default", ""),
+]
+
+
 @pytest.mark.filled_with([MANUAL])
-@pytest.mark.parametrize(
-    ("query", "anchor"),
-    [
-        ("max_connections", "GUC-MAX-CONNECTIONS"),
-        ("guc_shared_buffers", None),
-        ("shared buffers", "guc-shared-buffers"),
-        ("guc max", "GUC-MAX-CONNECTIONS"),
-        ("connections", "connections"),
-        ("sorting", "guc-work-mem"),
-        ("superusers", "GUC-RESERVED"),
-        ("superuser max_connections", "GUC-RESERVED"),
-        ('"shared pages" OR "are shared"', "guc-shared-buffers"),
-        ("memory", "memory"),
-        ("memory sort", "memory"),
-        ("huge", "guc-shared-buffers"),
-        ("settings", ""),
-        ("set up", ""),
-        ("settings default", ""),
-    ],
-)
-def test_the_part_that_answers(engine: IndexEngine, query: str, anchor: str | None) -> None:
-    hits = engine.search(SearchQuery(query)).hits
-    if anchor is None:
-        assert not hits, "nothing is found by a name that nobody wrote"
-        return
-    found = hits[0].section
-    assert (found.anchor if found else "") == anchor
-    assert hits[0].section_url == f"http://h/m.html{f'#{anchor}' if anchor else ''}"
+def test_the_part_that_answers(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for query, anchor in ANSWERS:
+        with subtests.test(query):
+            hits = engine.search(SearchQuery(query)).hits
+            if anchor is None:
+                assert not hits, "nothing is found by a name that nobody wrote"
+                continue
+            found = hits[0].section
+            assert (found.anchor if found else "") == anchor
+            assert hits[0].section_url == f"http://h/m.html{f'#{anchor}' if anchor else ''}"
 
 
 def test_it_is_named_and_its_text_is_shown(engine: IndexEngine) -> None:
@@ -197,31 +198,33 @@ MARKED = b"""<title>Options</title><h1>Options</h1>
 <a name=jm></a><p>How changes are kept until they are sure.<p id=x>How far files reach."""
 
 
-@pytest.mark.parametrize(
-    ("query", "anchor", "shown"),
-    [
-        ("RESULT_BUSY", "busy", "Another one writes"),
-        ("OMIT_TRIGGER", "omit", "Leaves triggers out"),
-        ("auto_cd", "cd", "Changes the folder"),
-        ("journal mode", "jm", "How changes are kept"),
-        ("extents", "x", "How far files reach"),
-    ],
-)
-def test_a_name_leads_to_its_mark(engine: IndexEngine, query: str, anchor: str, shown: str) -> None:
-    page = parse_html(MARKED, url="http://h/m.html")
-    english = {"Language": ["en"]}
-    found = hit(
-        engine,
-        query,
-        IndexDocument("s", "http://h/m.html", page.title, page.text, english, sections=page.sections),
-    )
-    assert found.section_url == f"http://h/m.html#{anchor}"
-    assert shown in found.snippet.replace("[", "").replace("]", "")
+MARKS = [
+    ("RESULT_BUSY", "busy", "Another one writes"),
+    ("OMIT_TRIGGER", "omit", "Leaves triggers out"),
+    ("auto_cd", "cd", "Changes the folder"),
+    ("journal mode", "jm", "How changes are kept"),
+    ("extents", "x", "How far files reach"),
+]
 
 
-@pytest.mark.parametrize("query", ["", "m"])
-def test_without_words_of_the_text_no_part_is_named(engine: IndexEngine, query: str) -> None:
-    assert hit(engine, query).section is None
+def test_a_name_leads_to_its_mark(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for query, anchor, shown in MARKS:
+        with subtests.test(query):
+            page = parse_html(MARKED, url="http://h/m.html")
+            english = {"Language": ["en"]}
+            found = hit(
+                engine,
+                query,
+                IndexDocument("s", "http://h/m.html", page.title, page.text, english, sections=page.sections),
+            )
+            assert found.section_url == f"http://h/m.html#{anchor}"
+            assert shown in found.snippet.replace("[", "").replace("]", "")
+
+
+def test_without_words_of_the_text_no_part_is_named(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for query in ["", "m"]:
+        with subtests.test(query):
+            assert hit(engine, query).section is None
 
 
 def test_of_a_text_that_may_not_be_shown_no_part_is_named(engine: IndexEngine) -> None:
@@ -337,20 +340,21 @@ BOOK_INDEX = manual(
 )
 
 
-@pytest.mark.parametrize(
-    ("query", "shown"),
-    [
-        ("heron", "\x02heron\x03, Birds of the water herring, Fish"),
-        ("herring", "\x02herring\x03, Fish"),
-        ("ibis", "\x02ibis\x03, Birds of the desert"),
-    ],
-)
-def test_an_entry_of_a_book_index_is_its_own_snippet(engine: IndexEngine, query: str, shown: str) -> None:
-    found = hit(engine, query, BOOK_INDEX)
-    assert found.section is not None
-    assert found.snippet == shown
-    (part,) = engine.search(SearchQuery(query, sections=1)).hits[0].sections
-    assert part.snippet == shown
+ENTRIES = [
+    ("heron", "\x02heron\x03, Birds of the water herring, Fish"),
+    ("herring", "\x02herring\x03, Fish"),
+    ("ibis", "\x02ibis\x03, Birds of the desert"),
+]
+
+
+def test_an_entry_of_a_book_index_is_its_own_snippet(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for query, shown in ENTRIES:
+        with subtests.test(query):
+            found = hit(engine, query, BOOK_INDEX)
+            assert found.section is not None
+            assert found.snippet == shown
+            (part,) = engine.search(SearchQuery(query, sections=1)).hits[0].sections
+            assert part.snippet == shown
 
 
 def test_an_outline_has_the_length_of_the_whole_text(engine: IndexEngine) -> None:

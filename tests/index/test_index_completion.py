@@ -58,13 +58,14 @@ def asked(engine: IndexEngine, text: str, **options: Any) -> list[str]:
 
 
 @pytest.mark.filled_with(DOCUMENTS)
-@pytest.mark.parametrize(("text", "expected"), TYPED)
 def test_titles_and_titles_of_parts_with_the_words_complete_them(
-    engine: IndexEngine, text: str, expected: list[str]
+    engine: IndexEngine, subtests: pytest.Subtests
 ) -> None:
-    if isinstance(engine, OpenSearchIndex):  # servers do not list the words of an index
-        expected = [one for one in expected if one not in ("index /index", "indeed /indeed")]
-    assert asked(engine, text) == expected
+    # servers do not list the words of an index
+    unlisted = ("index /index", "indeed /indeed") if isinstance(engine, OpenSearchIndex) else ()
+    for text, expected in TYPED:
+        with subtests.test(text):
+            assert asked(engine, text) == [one for one in expected if one not in unlisted]
 
 
 @pytest.mark.parametrize("character", ["x", "é"])
@@ -134,24 +135,28 @@ NAMES = [
 
 
 @pytest.mark.filled_with(NAMED)
-@pytest.mark.parametrize(("text", "expected"), NAMES)
-def test_names_complete_what_begins_like_them(engine: IndexEngine, text: str, expected: list[str]) -> None:
+def test_names_complete_what_begins_like_them(engine: IndexEngine, subtests: pytest.Subtests) -> None:
     if isinstance(engine, OpenSearchIndex):
         pytest.skip("servers do not list the words of an index")
-    assert asked(engine, text) == expected
+    for text, expected in NAMES:
+        with subtests.test(text):
+            assert asked(engine, text) == expected
 
 
 PRIVATE = ["sqlite3_", "sqlite3_bind_", "sqlite3_bind_s", "sqlite3_bind_p", "sqlite3_bind_h", "writeable"]
 
 
 @pytest.mark.filled_with(NAMED)
-@pytest.mark.parametrize("text", PRIVATE)
-def test_names_of_documents_that_one_may_not_see_complete_nothing(engine: IndexEngine, text: str) -> None:
-    shown = [*asked(engine, text), *asked(engine, text, principals=("other",))]
-    assert not [one for one in shown if any(word in one for word in ("plan", "secret", "hidden"))]
-    assert asked(engine, text, excluded_sources=("s",)) == []
-    if not isinstance(engine, OpenSearchIndex):
-        assert "sqlite3_bind_secret /staff2" in asked(engine, "sqlite3_bind_s", principals=("staff",))
+def test_names_of_documents_that_one_may_not_see_complete_nothing(
+    engine: IndexEngine, subtests: pytest.Subtests
+) -> None:
+    for text in PRIVATE:
+        with subtests.test(text):
+            shown = [*asked(engine, text), *asked(engine, text, principals=("other",))]
+            assert not [one for one in shown if any(word in one for word in ("plan", "secret", "hidden"))]
+            assert asked(engine, text, excluded_sources=("s",)) == []
+            if not isinstance(engine, OpenSearchIndex):
+                assert "sqlite3_bind_secret /staff2" in asked(engine, "sqlite3_bind_s", principals=("staff",))
 
 
 def test_names_of_deleted_documents_complete_nothing(engine: IndexEngine) -> None:

@@ -84,9 +84,10 @@ QUERIES = [
 
 
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(("text", "urls"), [q[1:] for q in QUERIES], ids=[q[0] for q in QUERIES])
-def test_query(engine: IndexEngine, found: Found, text: str, urls: set[str]) -> None:
-    assert set(found(text)) == urls
+def test_query(engine: IndexEngine, found: Found, subtests: pytest.Subtests) -> None:
+    for name, text, urls in QUERIES:
+        with subtests.test(name):
+            assert set(found(text)) == urls
 
 
 FILTERS = [
@@ -104,9 +105,10 @@ FILTERS = [
 
 
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(("options", "urls"), [f[1:] for f in FILTERS], ids=[f[0] for f in FILTERS])
-def test_filter(engine: IndexEngine, found: Found, options: dict[str, object], urls: set[str]) -> None:
-    assert set(found(**options)) == urls
+def test_filter(engine: IndexEngine, found: Found, subtests: pytest.Subtests) -> None:
+    for name, options, urls in FILTERS:
+        with subtests.test(name):
+            assert set(found(**options)) == urls
 
 
 MISTAKES = [
@@ -124,12 +126,13 @@ MISTAKES = [
 
 
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(("query", "message"), [m[1:] for m in MISTAKES], ids=[m[0] for m in MISTAKES])
-def test_mistake_in_a_query(engine: IndexEngine, query: SearchQuery, message: str) -> None:
-    with pytest.raises(UserError) as caught:
-        engine.search(query)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_mistake_in_a_query(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for name, query, message in MISTAKES:
+        with subtests.test(name):
+            with pytest.raises(UserError) as caught:
+                engine.search(query)
+            assert message in str(caught.value)
+            assert "\n" not in str(caught.value)
 
 
 def test_last_change_of_a_document_counts(engine: IndexEngine, found: Found) -> None:
@@ -193,11 +196,12 @@ SORTS = [
 
 
 @pytest.mark.filled_with(WITHOUT_JAPANESE)
-@pytest.mark.parametrize(("sort", "first"), [s[1:] for s in SORTS], ids=[s[0] for s in SORTS])
 def test_sort_puts_documents_without_value_last(
-    engine: IndexEngine, found: Found, sort: str, first: list[str]
+    engine: IndexEngine, found: Found, subtests: pytest.Subtests
 ) -> None:
-    assert found("", sort=sort)[: len(first)] == first
+    for name, sort, first in SORTS:
+        with subtests.test(name):
+            assert found("", sort=sort)[: len(first)] == first
 
 
 def test_limit_and_offset_cut_a_page_out_of_all_matches(engine: IndexEngine) -> None:

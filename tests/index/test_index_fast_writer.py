@@ -205,11 +205,12 @@ def test_words_are_what_the_stock_analyzer_makes() -> None:
 COUNTS, STEPS = (1, 2, 3, 999, 1000, 1001, 2500), (1, 255, 256, 65535, 65536)
 
 
-@pytest.mark.parametrize(("count", "step"), [(n, s) for n in COUNTS for s in STEPS if n * s <= 3_000_000])
-def test_positions_are_encoded_as_the_stock_format_does(count: int, step: int) -> None:
-    positions = list(range(0, count * step, step))
-    format_ = new_schema(ATTRIBUTES)["text"].format
-    assert encode_positions(positions) == format_.encode(positions)
+def test_positions_are_encoded_as_the_stock_format_does(subtests: pytest.Subtests) -> None:
+    for count, step in [(n, s) for n in COUNTS for s in STEPS if n * s <= 3_000_000]:
+        with subtests.test(count=count, step=step):
+            positions = list(range(0, count * step, step))
+            format_ = new_schema(ATTRIBUTES)["text"].format
+            assert encode_positions(positions) == format_.encode(positions)
 
 
 class _Segment:

@@ -42,9 +42,10 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("name", "parts"), NAMES.items(), ids=[name[:20] for name in NAMES])
-def test_the_parts_of_a_word(name: str, parts: tuple[str, ...]) -> None:
-    assert word_parts(name) == parts
+def test_the_parts_of_a_word(subtests: pytest.Subtests) -> None:
+    for name, parts in NAMES.items():
+        with subtests.test(name):
+            assert word_parts(name) == parts
 
 
 def parsed(text: str) -> tree.Node:
@@ -66,12 +67,14 @@ def test_a_name_in_a_query_is_itself_or_looser_its_parts() -> None:
     assert words_of(node.parts) == {"std", "hash", "map", "hashmap", "with", "capacity", "with_capacity"}
 
 
-@pytest.mark.parametrize(
-    "text", ["heron", "\u6771\u4eac\u30bf\u30ef\u30fc", '"HashMap"', "HashM*", "Stra\u00dfe"]
-)
-def test_what_is_no_name_has_no_parts(text: str) -> None:
-    node = parsed(text)
-    assert not isinstance(node.node if isinstance(node, tree.Named) else node, tree.Identifier)
+NO_NAMES = ["heron", "\u6771\u4eac\u30bf\u30ef\u30fc", '"HashMap"', "HashM*", "Stra\u00dfe"]
+
+
+def test_what_is_no_name_has_no_parts(subtests: pytest.Subtests) -> None:
+    for text in NO_NAMES:
+        with subtests.test(text):
+            node = parsed(text)
+            assert not isinstance(node.node if isinstance(node, tree.Named) else node, tree.Identifier)
 
 
 MANUAL = [
@@ -136,11 +139,12 @@ WHOLE = {
 
 
 @pytest.mark.filled_with(MANUAL)
-@pytest.mark.parametrize(("text", "urls"), WHOLE.items(), ids=WHOLE)
 def test_names_and_operators_are_found_as_they_are_written(
-    engine: IndexEngine, found: Found, text: str, urls: list[str]
+    engine: IndexEngine, found: Found, subtests: pytest.Subtests
 ) -> None:
-    assert sorted(found(text)) == urls
+    for text, urls in WHOLE.items():
+        with subtests.test(text):
+            assert sorted(found(text)) == urls
 
 
 BY_PARTS = {
@@ -157,11 +161,12 @@ BY_PARTS = {
 
 
 @pytest.mark.filled_with(MANUAL)
-@pytest.mark.parametrize(("text", "urls"), BY_PARTS.items(), ids=BY_PARTS)
 def test_a_name_is_found_by_its_parts_after_the_words_themselves(
-    engine: IndexEngine, found: Found, text: str, urls: list[str]
+    engine: IndexEngine, found: Found, subtests: pytest.Subtests
 ) -> None:
-    assert found(text) == urls
+    for text, urls in BY_PARTS.items():
+        with subtests.test(text):
+            assert found(text) == urls
 
 
 def test_a_part_counts_less_than_a_word_however_common_that_is(engine: IndexEngine, found: Found) -> None:
@@ -191,12 +196,13 @@ PROSE = [
 
 
 @pytest.mark.filled_with(PROSE)
-@pytest.mark.parametrize(("text", "url"), SCATTERED.items(), ids=SCATTERED)
 def test_a_name_that_is_nowhere_as_it_is_written_is_found_by_all_its_parts(
-    engine: IndexEngine, text: str, url: str
+    engine: IndexEngine, subtests: pytest.Subtests
 ) -> None:
-    result = search_with_relaxation(SearchQuery(text), ATTRIBUTES, engine.search)
-    assert ([hit.url for hit in result.hits], result.reading) == ([url], Reading.PARTS)
+    for text, url in SCATTERED.items():
+        with subtests.test(text):
+            result = search_with_relaxation(SearchQuery(text), ATTRIBUTES, engine.search)
+            assert ([hit.url for hit in result.hits], result.reading) == ([url], Reading.PARTS)
 
 
 def test_a_sign_in_the_title_counts(engine: IndexEngine, found: Found) -> None:
@@ -237,10 +243,11 @@ MARKED = {
 
 
 @pytest.mark.filled_with(MANUAL)
-@pytest.mark.parametrize(("text", "shown"), MARKED.items(), ids=MARKED)
-def test_the_snippet_marks_what_was_sought_in_names(engine: IndexEngine, text: str, shown: str) -> None:
-    snippets = [hit.snippet for hit in engine.search(SearchQuery(text)).hits]
-    assert shown in [one.replace(START_MARK, "[").replace(END_MARK, "]") for one in snippets]
+def test_the_snippet_marks_what_was_sought_in_names(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for text, shown in MARKED.items():
+        with subtests.test(text):
+            snippets = [hit.snippet for hit in engine.search(SearchQuery(text)).hits]
+            assert shown in [one.replace(START_MARK, "[").replace(END_MARK, "]") for one in snippets]
 
 
 @given(st.text(alphabet="abAB_+#@-> 08", max_size=60))
@@ -275,22 +282,25 @@ STEPS = [document("/sleep", "pg_sleep and PgSleep, but a step is a step"), docum
 
 
 @pytest.mark.filled_with(SETTINGS, STEPS)
-@pytest.mark.parametrize(("text", "better"), MISSPELT.items(), ids=MISSPELT)
-def test_spelling_inside_a_name(engine: IndexEngine, text: str, better: str) -> None:
-    assert engine.search(SearchQuery(text)).suggestion == better
+def test_spelling_inside_a_name(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for text, better in MISSPELT.items():
+        with subtests.test(text):
+            assert engine.search(SearchQuery(text)).suggestion == better
 
 
 LONG = 200_000
 
 
-@pytest.mark.parametrize(
-    "text", ["a_" * LONG, "aB" * LONG, "x1y" * LONG, "@" + "a" * LONG, ":" * LONG, "$" * LONG]
-)
-def test_long_runs_are_no_names_and_are_not_remembered(text: str) -> None:
-    assert all(len(term) <= 60 for term in identifier_terms(text))
-    assert not [word for word in identifiers._PARTS if len(word) > 60]
-    assert not [sign for sign in identifiers._FOLDED if len(sign) > 60]
-    assert [*IdentifierMatcher({"ab": 1, "a": 2}).parts(text, 0, len(text), 3)] == []
+LONG_RUNS = ["a_" * LONG, "aB" * LONG, "x1y" * LONG, "@" + "a" * LONG, ":" * LONG, "$" * LONG]
+
+
+def test_long_runs_are_no_names_and_are_not_remembered(subtests: pytest.Subtests) -> None:
+    for text in LONG_RUNS:
+        with subtests.test(text[:6]):
+            assert all(len(term) <= 60 for term in identifier_terms(text))
+            assert not [word for word in identifiers._PARTS if len(word) > 60]
+            assert not [sign for sign in identifiers._FOLDED if len(sign) > 60]
+            assert [*IdentifierMatcher({"ab": 1, "a": 2}).parts(text, 0, len(text), 3)] == []
 
 
 def test_few_words_are_looked_up_for_a_suggestion() -> None:

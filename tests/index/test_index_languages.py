@@ -60,21 +60,20 @@ INFLECTED = [
     ("fa", "می‌روم به خانه‌ها", ["می‌روم", "میروم", "خانه"]),
     ("vi", "Tiếng Việt", ["tieng", "Việt"]),
 ]
-CASES = [(language, word) for language, _, sought in INFLECTED for word in sought]
-
-
 MIXED = [document(f"/{code}", text, Language=[code]) for code, text, _ in INFLECTED]
 
 
 @pytest.mark.filled_with(MIXED)
-@pytest.mark.parametrize(("language", "word"), CASES, ids=[f"{code}-{word}" for code, word in CASES])
 def test_a_mixed_corpus_finds_words_in_each_language(
-    engine: IndexEngine, found: Found, language: str, word: str
+    engine: IndexEngine, found: Found, subtests: pytest.Subtests
 ) -> None:
-    assert f"/{language}" in found(word)
-    result = engine.search(SearchQuery(word, limit=50))
-    (hit,) = [hit for hit in result.hits if hit.url == f"/{language}"]
-    assert "\x02" in hit.snippet, hit.snippet
+    for language, _, sought in INFLECTED:
+        for word in sought:
+            with subtests.test(f"{language}: {word}"):
+                assert f"/{language}" in found(word)
+                result = engine.search(SearchQuery(word, limit=50))
+                (hit,) = [hit for hit in result.hits if hit.url == f"/{language}"]
+                assert "\x02" in hit.snippet
 
 
 def test_a_stem_counts_only_in_its_own_language(engine: IndexEngine, found: Found) -> None:
@@ -124,9 +123,10 @@ IDENTIFIERS = [
 
 
 @pytest.mark.filled_with(IDENTIFIERS)
-@pytest.mark.parametrize(("text", "urls"), [e[1:] for e in EXACT], ids=[e[0] for e in EXACT])
-def test_phrases_identifiers_and_numbers_are_exact(found: Found, text: str, urls: list[str]) -> None:
-    assert found(text) == urls
+def test_phrases_identifiers_and_numbers_are_exact(found: Found, subtests: pytest.Subtests) -> None:
+    for name, text, urls in EXACT:
+        with subtests.test(name):
+            assert found(text) == urls
 
 
 def test_other_forms_are_marked_in_snippets(engine: IndexEngine) -> None:
@@ -155,9 +155,10 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "cut"), [w[1:] for w in WORDS], ids=[w[0] for w in WORDS])
-def test_words_of_a_text(text: str, cut: list[str]) -> None:
-    assert words(text) == cut
+def test_words_of_a_text(subtests: pytest.Subtests) -> None:
+    for name, text, cut in WORDS:
+        with subtests.test(name):
+            assert words(text) == cut
 
 
 def test_languages_by_tag() -> None:

@@ -152,10 +152,11 @@ NAMES = [
 
 
 @pytest.mark.filled_with(MANUALS)
-@pytest.mark.parametrize(("text", "url", "anchor"), NAMES, ids=[name for name, *_ in NAMES])
-def test_a_name_finds_the_page_that_documents_it(ask: Ask, text: str, url: str, anchor: str | None) -> None:
-    first = ask(text).hits[0]
-    assert (first.url, first.section and first.section.anchor) == (url, anchor)
+def test_a_name_finds_the_page_that_documents_it(ask: Ask, subtests: pytest.Subtests) -> None:
+    for text, url, anchor in NAMES:
+        with subtests.test(text):
+            first = ask(text).hits[0]
+            assert (first.url, first.section and first.section.anchor) == (url, anchor)
 
 
 @pytest.mark.parametrize(
@@ -177,20 +178,21 @@ def test_of_two_things_whose_names_differ_in_capitals_the_typed_one_is_first(
     assert search_with_relaxation(SearchQuery(text), ATTRIBUTES, engine.search).hits[0].url == url
 
 
-@pytest.mark.parametrize(
-    ("query", "title", "expected"),
-    [
-        ("entrySet", "class EntrySet", True),
-        ("entrySet", "Map.entrySet(), not EntrySet", False),
-        ("entrySet", "entryset", False),
-        ("entryset", "EntrySet", False),
-        ("Map entrySet", "MAP", True),
-        ("Map entrySet", "keys", False),
-    ],
-)
-def test_capitals_of_a_name_differ_only_where_both_have_some(query: str, title: str, expected: bool) -> None:
-    finder = NameFinder(parse_query(SearchQuery(query), ATTRIBUTES), query)
-    assert finder.has_other_capitals(title) is expected
+CAPITALS: list[tuple[str, str, bool]] = [
+    ("entrySet", "class EntrySet", True),
+    ("entrySet", "Map.entrySet(), not EntrySet", False),
+    ("entrySet", "entryset", False),
+    ("entryset", "EntrySet", False),
+    ("Map entrySet", "MAP", True),
+    ("Map entrySet", "keys", False),
+]
+
+
+def test_capitals_of_a_name_differ_only_where_both_have_some(subtests: pytest.Subtests) -> None:
+    for query, title, expected in CAPITALS:
+        with subtests.test(query, title=title):
+            finder = NameFinder(parse_query(SearchQuery(query), ATTRIBUTES), query)
+            assert finder.has_other_capitals(title) is expected
 
 
 @pytest.mark.filled_with(MANUALS)
@@ -215,22 +217,23 @@ def test_filters_pins_and_facets_hold_for_names(ask: Ask) -> None:
     assert plain.facets["Language"][0].count == plain.total
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("os.path.join", True),
-        ("Collections::sort", True),
-        ("HashMap#entrySet", True),
-        ("p->next", True),
-        ("net/http.Client", True),
-        ("/proc/sys/vm", True),
-        ("/etc/ssl/openssl.cnf", False),
-        ("3.11", False),
-        ("swappiness", False),
-        ("well-known", False),
-        ("--no-install-recommends", False),
-        ("a@b.org", False),
-    ],
-)
-def test_what_is_a_qualified_name(text: str, expected: bool) -> None:
-    assert is_qualified(text) is expected
+QUALIFIED: list[tuple[str, bool]] = [
+    ("os.path.join", True),
+    ("Collections::sort", True),
+    ("HashMap#entrySet", True),
+    ("p->next", True),
+    ("net/http.Client", True),
+    ("/proc/sys/vm", True),
+    ("/etc/ssl/openssl.cnf", False),
+    ("3.11", False),
+    ("swappiness", False),
+    ("well-known", False),
+    ("--no-install-recommends", False),
+    ("a@b.org", False),
+]
+
+
+def test_what_is_a_qualified_name(subtests: pytest.Subtests) -> None:
+    for text, expected in QUALIFIED:
+        with subtests.test(text):
+            assert is_qualified(text) is expected

@@ -67,14 +67,11 @@ QUESTIONS = [
 
 
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(
-    ("text", "reading", "expected"), [one[1:] for one in QUESTIONS], ids=[one[0] for one in QUESTIONS]
-)
-def test_the_strictest_reading_that_finds_enough_answers(
-    ask: Ask, text: str, reading: Reading, expected: list[str]
-) -> None:
-    result = ask(text)
-    assert (sorted(urls(result)), result.reading) == (sorted(expected), reading)
+def test_the_strictest_reading_that_finds_enough_answers(ask: Ask, subtests: pytest.Subtests) -> None:
+    for name, text, reading, expected in QUESTIONS:
+        with subtests.test(name):
+            result = ask(text)
+            assert (sorted(urls(result)), result.reading) == (sorted(expected), reading)
 
 
 STRICT = [
@@ -94,9 +91,10 @@ STRICT = [
 
 
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(("text", "expected"), STRICT)
-def test_what_is_required_is_required_in_every_reading(ask: Ask, text: str, expected: list[str]) -> None:
-    assert urls(ask(text)) == expected
+def test_what_is_required_is_required_in_every_reading(ask: Ask, subtests: pytest.Subtests) -> None:
+    for text, expected in STRICT:
+        with subtests.test(text):
+            assert urls(ask(text)) == expected
 
 
 @pytest.mark.filled_with(LIBRARY)
@@ -184,19 +182,20 @@ def test_a_strict_query_is_one_search(engine: IndexEngine) -> None:
     assert asked == [ALL]
 
 
+STOP_WORDS = [
+    ("how do I convert a string to an integer", "int *converts* a *string* to an *integer*"),
+    ("integer vs string", "int converts a *string* to an *integer*"),
+    ("to a string", "int converts a *string* to an integer"),
+    ("to a", "int converts *a* string *to* an integer"),
+]
+
+
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(
-    ("text", "snippet"),
-    [
-        ("how do I convert a string to an integer", "int *converts* a *string* to an *integer*"),
-        ("integer vs string", "int converts a *string* to an *integer*"),
-        ("to a string", "int converts a *string* to an integer"),
-        ("to a", "int converts *a* string *to* an integer"),
-    ],
-)
-def test_stop_words_beside_others_are_not_marked(ask: Ask, text: str, snippet: str) -> None:
-    (hit,) = [hit for hit in ask(text).hits if hit.url == "/int"]
-    assert hit.snippet.replace("\x02", "*").replace("\x03", "*") == snippet
+def test_stop_words_beside_others_are_not_marked(ask: Ask, subtests: pytest.Subtests) -> None:
+    for text, snippet in STOP_WORDS:
+        with subtests.test(text):
+            (hit,) = [hit for hit in ask(text).hits if hit.url == "/int"]
+            assert hit.snippet.replace("\x02", "*").replace("\x03", "*") == snippet
 
 
 def test_a_stop_word_in_capitals_is_a_name(engine: IndexEngine) -> None:
@@ -224,9 +223,10 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "languages"), LANGUAGES)
-def test_words_and_letters_tell_the_language_of_a_query(text: str, languages: tuple[str, ...]) -> None:
-    assert query_languages(text, set(text.lower().split())) == languages
+def test_words_and_letters_tell_the_language_of_a_query(subtests: pytest.Subtests) -> None:
+    for text, languages in LANGUAGES:
+        with subtests.test(text):
+            assert query_languages(text, set(text.lower().split())) == languages
 
 
 def test_a_named_language_is_believed_with_less() -> None:

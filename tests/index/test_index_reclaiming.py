@@ -126,25 +126,24 @@ def test_steps_are_bounded(index: IndexEngine, kind: str, monkeypatch: pytest.Mo
         assert (index.facts().deleted, index.facts().reclaimed) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("segments", "largest", "chosen"),
-    [
-        ([], None, None),
-        ([SegmentCounts(0, 0)], None, None),
-        ([SegmentCounts(400, 99)], None, None),
-        ([SegmentCounts(400, 100)], None, 0),
-        ([SegmentCounts(401, 100)], None, None),
-        ([SegmentCounts(0, 100)], None, 0),
-        (
-            [SegmentCounts(300, 60), SegmentCounts(50, 30), SegmentCounts(10, 0), SegmentCounts(30, 10)],
-            None,
-            1,
-        ),
-        ([SegmentCounts(300, 60), SegmentCounts(50, 30), SegmentCounts(10, 0)], 40, None),
-        ([SegmentCounts(300, 60), SegmentCounts(50, 30), SegmentCounts(10, 10)], 40, 2),
-    ],
-)
-def test_which_segment_is_written_anew(
-    segments: list[SegmentCounts], largest: int | None, chosen: int | None
-) -> None:
-    assert segment_to_reclaim(segments, largest) == chosen
+SEGMENTS: list[tuple[list[SegmentCounts], int | None, int | None]] = [
+    ([], None, None),
+    ([SegmentCounts(0, 0)], None, None),
+    ([SegmentCounts(400, 99)], None, None),
+    ([SegmentCounts(400, 100)], None, 0),
+    ([SegmentCounts(401, 100)], None, None),
+    ([SegmentCounts(0, 100)], None, 0),
+    (
+        [SegmentCounts(300, 60), SegmentCounts(50, 30), SegmentCounts(10, 0), SegmentCounts(30, 10)],
+        None,
+        1,
+    ),
+    ([SegmentCounts(300, 60), SegmentCounts(50, 30), SegmentCounts(10, 0)], 40, None),
+    ([SegmentCounts(300, 60), SegmentCounts(50, 30), SegmentCounts(10, 10)], 40, 2),
+]
+
+
+def test_which_segment_is_written_anew(subtests: pytest.Subtests) -> None:
+    for segments, largest, chosen in SEGMENTS:
+        with subtests.test(segments=segments, largest=largest):
+            assert segment_to_reclaim(segments, largest) == chosen

@@ -65,26 +65,27 @@ def test_they_are_kept_over_commits_of_other_processes(tmp_path: Path, kind: str
     index.close()
 
 
+SOUGHT: list[tuple[str, bool]] = [
+    ("wading", True),
+    ("waded", True),
+    ('"wading herons"', True),
+    ('"herons waiting"', False),
+    ("behaviour", True),
+    ('"egret behaviour"', True),
+    ("behav*", True),
+    ("id", False),
+    ("waders", True),
+    ('"small one"', True),
+    ('"waders the"', False),
+    ("title:wading", False),
+]
+
+
 @pytest.mark.filled_with([PARTS, document("/plain", "x")])
-@pytest.mark.parametrize(
-    ("text", "is_found"),
-    [
-        ("wading", True),
-        ("waded", True),
-        ('"wading herons"', True),
-        ('"herons waiting"', False),
-        ("behaviour", True),
-        ('"egret behaviour"', True),
-        ("behav*", True),
-        ("id", False),
-        ("waders", True),
-        ('"small one"', True),
-        ('"waders the"', False),
-        ("title:wading", False),
-    ],
-)
-def test_headings_and_texts_of_links_to_parts_are_searched(found: Found, text: str, is_found: bool) -> None:
-    assert found(text) == (["/manual"] if is_found else [])
+def test_headings_and_texts_of_links_to_parts_are_searched(found: Found, subtests: pytest.Subtests) -> None:
+    for text, is_found in SOUGHT:
+        with subtests.test(text):
+            assert found(text) == (["/manual"] if is_found else [])
 
 
 def test_new_texts_of_links_to_parts_are_searched_at_once(engine: IndexEngine, found: Found) -> None:

@@ -44,9 +44,10 @@ FILTERS = [
 
 
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(("text", "urls"), [f[1:] for f in FILTERS], ids=[f[0] for f in FILTERS])
-def test_filter_on_an_attribute(engine: IndexEngine, found: Found, text: str, urls: set[str]) -> None:
-    assert set(found(filters=(parse_filter(text),))) == urls
+def test_filter_on_an_attribute(engine: IndexEngine, found: Found, subtests: pytest.Subtests) -> None:
+    for name, text, urls in FILTERS:
+        with subtests.test(name):
+            assert set(found(filters=(parse_filter(text),))) == urls
 
 
 @pytest.mark.filled_with(LIBRARY)
@@ -75,11 +76,12 @@ IN_TEXT = [
 
 
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(("text", "urls"), [f[1:] for f in IN_TEXT], ids=[f[0] for f in IN_TEXT])
 def test_condition_in_the_text_of_a_query(
-    engine: IndexEngine, found: Found, text: str, urls: set[str]
+    engine: IndexEngine, found: Found, subtests: pytest.Subtests
 ) -> None:
-    assert set(found(text)) == urls
+    for name, text, urls in IN_TEXT:
+        with subtests.test(name):
+            assert set(found(text)) == urls
 
 
 MISTAKES = [
@@ -95,12 +97,13 @@ MISTAKES = [
 
 
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(("text", "message"), [m[1:] for m in MISTAKES], ids=[m[0] for m in MISTAKES])
-def test_mistake_in_a_filter(engine: IndexEngine, text: str, message: str) -> None:
-    with pytest.raises(UserError) as caught:
-        engine.search(SearchQuery("", filters=(parse_filter(text),)))
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_mistake_in_a_filter(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for name, text, message in MISTAKES:
+        with subtests.test(name):
+            with pytest.raises(UserError) as caught:
+                engine.search(SearchQuery("", filters=(parse_filter(text),)))
+            assert message in str(caught.value)
+            assert "\n" not in str(caught.value)
 
 
 def test_a_filter_needs_as_many_values_as_its_operator(engine: IndexEngine) -> None:
@@ -237,10 +240,11 @@ SPELLINGS = [
 
 
 @pytest.mark.filled_with(LIBRARY)
-@pytest.mark.parametrize(("text", "better"), [s[1:] for s in SPELLINGS], ids=[s[0] for s in SPELLINGS])
-def test_did_you_mean(engine: IndexEngine, text: str, better: str) -> None:
-    assert engine.search(SearchQuery(text)).suggestion == better
-    assert engine.search(SearchQuery(text, suggest=False)).suggestion == ""
+def test_did_you_mean(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for name, text, better in SPELLINGS:
+        with subtests.test(name):
+            assert engine.search(SearchQuery(text)).suggestion == better
+            assert engine.search(SearchQuery(text, suggest=False)).suggestion == ""
 
 
 def test_more_like_this(engine: IndexEngine, found: Found) -> None:

@@ -56,9 +56,12 @@ PASTED = {
 
 
 @pytest.mark.filled_with(DOCUMENTS)
-@pytest.mark.parametrize(("text", "url"), PASTED.values(), ids=PASTED)
-def test_a_pasted_url_finds_its_page_first(engine: IndexEngine, found: Found, text: str, url: str) -> None:
-    assert found(text)[0] == url
+def test_a_pasted_url_finds_its_page_first(
+    engine: IndexEngine, found: Found, subtests: pytest.Subtests
+) -> None:
+    for name, (text, url) in PASTED.items():
+        with subtests.test(name):
+            assert found(text)[0] == url
 
 
 @pytest.mark.filled_with(DOCUMENTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -28,29 +29,27 @@ DOCUMENTS = [
 ]
 
 
+READERS: dict[str, tuple[tuple[str, ...] | None, set[str]]] = {
+    "administrator": (None, {"/all", "/staff", "/both", "/bob"}),
+    "everybody": ((), {"/all"}),
+    "group": (("staff",), {"/all", "/staff", "/both"}),
+    "user": (("Bob Ray",), {"/all", "/both", "/bob"}),
+    "several": (("Bob Ray", "staff", "nobody"), {"/all", "/staff", "/both", "/bob"}),
+    "not exactly": (("Staff", "bob ray", "staff ", "Bob", "Ray", "staf"), {"/all"}),
+    "not by a trick": (("restricted", "=staff", "", "*", "staff,Bob Ray"), {"/all"}),
+    "many": (tuple(f"group {n}" for n in range(300)), {"/all"}),
+}
+ALL_FIND = ["heron", "", '"the water"', "her*", "-nothing", "heron OR egret"]
+
+
 @pytest.mark.filled_with(DOCUMENTS)
-@pytest.mark.parametrize(
-    ("principals", "urls"),
-    [
-        (None, {"/all", "/staff", "/both", "/bob"}),
-        ((), {"/all"}),
-        (("staff",), {"/all", "/staff", "/both"}),
-        (("Bob Ray",), {"/all", "/both", "/bob"}),
-        (("Bob Ray", "staff", "nobody"), {"/all", "/staff", "/both", "/bob"}),
-        (("Staff", "bob ray", "staff ", "Bob", "Ray", "staf"), {"/all"}),
-        (("restricted", "=staff", "", "*", "staff,Bob Ray"), {"/all"}),
-        (tuple(f"group {n}" for n in range(300)), {"/all"}),
-    ],
-    ids=["administrator", "everybody", "group", "user", "several", "not exactly", "not by a trick", "many"],
-)
-@pytest.mark.parametrize("text", ["heron", "", '"the water"', "her*", "-nothing", "heron OR egret"])
-def test_documents_are_for_their_readers(
-    engine: IndexEngine, principals: tuple[str, ...] | None, urls: set[str], text: str
-) -> None:
-    result = engine.search(SearchQuery(text, principals=principals))
-    assert {hit.url for hit in result} == urls
-    assert result.total == len(urls)
-    assert engine.search(SearchQuery(text, principals=principals, limit=0)).total == len(urls)
+def test_documents_are_for_their_readers(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for (name, (principals, urls)), text in product(READERS.items(), ALL_FIND):
+        with subtests.test(f"{name}: {text}"):
+            result = engine.search(SearchQuery(text, principals=principals))
+            assert {hit.url for hit in result} == urls
+            assert result.total == len(urls)
+            assert engine.search(SearchQuery(text, principals=principals, limit=0)).total == len(urls)
 
 
 def test_the_url_of_a_hit_of_an_older_index_runs_no_script(engine: IndexEngine) -> None:

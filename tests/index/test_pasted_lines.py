@@ -44,9 +44,10 @@ def ask(engine: IndexEngine, text: str) -> SearchResult:
 
 
 @pytest.mark.filled_with(PAGES)
-@pytest.mark.parametrize("number", range(len(LINES)))
-def test_a_line_of_a_page_finds_the_page(engine: IndexEngine, number: int) -> None:
-    assert f"/line{number}" in [hit.url for hit in ask(engine, LINES[number]).hits[:3]]
+def test_a_line_of_a_page_finds_the_page(engine: IndexEngine, subtests: pytest.Subtests) -> None:
+    for number in range(len(LINES)):
+        with subtests.test(number=number):
+            assert f"/line{number}" in [hit.url for hit in ask(engine, LINES[number]).hits[:3]]
 
 
 WORDS = st.sampled_from(
