@@ -13,9 +13,11 @@ NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", PAGE)))
 ROW = re.compile(r"^\| (\d[\d., to]*) \|.*\|$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("file", "name"), NAMED)
-def test_a_test_that_is_named_exists(file: str, name: str) -> None:
-    assert re.search(rf"^(async )?def {name}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+def test_a_test_that_is_named_exists(subtests: pytest.Subtests) -> None:
+    for file, name in NAMED:
+        with subtests.test(f"{file}::{name}"):
+            text = (ROOT / file).read_text(encoding="utf-8")
+            assert re.search(rf"^(async )?def {name}\(", text, re.MULTILINE)
 
 
 def test_each_line_that_holds_has_a_test() -> None:

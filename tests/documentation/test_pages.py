@@ -33,26 +33,30 @@ def of_all_pages(language: str) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_lead_somewhere(page: Path) -> None:
-    for target, anchor in links(page):
-        assert target.exists(), target
-        assert not anchor or anchor in anchors(target), f"{target}#{anchor}"
+def test_links_lead_somewhere(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(name_of(page)):
+            there = {target: target.exists() for target, _ in links(page)}
+            assert [target for target, exists in there.items() if not exists] == []
+            named = {(target, anchor) for target, anchor in links(page) if anchor}
+            assert [(target, anchor) for target, anchor in named if anchor not in anchors(target)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_nothing_stands_twice(page: Path) -> None:
-    paragraphs = [one for one in page.read_text(encoding="utf-8").split("\n\n") if len(one) > 200]
-    assert len(paragraphs) == len(set(paragraphs))
-    written = _OPTION_ROW.sub("", page.read_text(encoding="utf-8"))
-    sentences = re.findall(r"[A-Z][^.|`]{60,}\.", written)
-    assert sorted(one for one in set(sentences) if sentences.count(one) > 1) == []
+def test_nothing_stands_twice(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(name_of(page)):
+            paragraphs = [one for one in page.read_text(encoding="utf-8").split("\n\n") if len(one) > 200]
+            assert len(paragraphs) == len(set(paragraphs))
+            written = _OPTION_ROW.sub("", page.read_text(encoding="utf-8"))
+            sentences = re.findall(r"[A-Z][^.|`]{60,}\.", written)
+            assert sorted(one for one in set(sentences) if sentences.count(one) > 1) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_numbered_steps_follow_one_another(page: Path) -> None:
-    numbers = [int(one) for one in re.findall(r"(?m)^(\d+)\. ", page.read_text(encoding="utf-8"))]
-    assert [one for before, one in pairwise([0, *numbers]) if one not in (1, before + 1)] == []
+def test_numbered_steps_follow_one_another(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(name_of(page)):
+            numbers = [int(one) for one in re.findall(r"(?m)^(\d+)\. ", page.read_text(encoding="utf-8"))]
+            assert [one for before, one in pairwise([0, *numbers]) if one not in (1, before + 1)] == []
 
 
 def test_the_readme_names_every_page() -> None:
@@ -69,52 +73,58 @@ def whole(options: dict[str, object], text: str) -> str:
     return f"{text}\nsources: {{example: {{{source}}}}}\n" if is_head else f"{text}\n{source}\n"
 
 
-@pytest.mark.parametrize(
-    ("place", "text"), of_all_pages("yaml"), ids=lambda one: one if len(one) < 60 else ""
-)
-def test_definitions_load(place: str, text: str, tmp_path: Path) -> None:
+def test_definitions_load(tmp_path: Path, subtests: pytest.Subtests) -> None:
     file = tmp_path / "ultracrawl.yaml"
-    file.write_text(whole(yaml.safe_load(text), text))
-    assert [str(one) for one in read_definitions(file).findings if one.fatal] == [], place
+    for place, text in of_all_pages("yaml"):
+        with subtests.test(place):
+            file.write_text(whole(yaml.safe_load(text), text))
+            assert [str(one) for one in read_definitions(file).findings if one.fatal] == []
 
 
-@pytest.mark.parametrize(
-    ("place", "text"), of_all_pages("python"), ids=lambda one: one if len(one) < 60 else ""
-)
-def test_python_is_python_and_its_imports_exist(place: str, text: str) -> None:
-    for node in ast.walk(ast.parse(text, place)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ultracrawl"):
-            module = import_module(node.module or "")
-            assert [one.name for one in node.names if not hasattr(module, one.name)] == []
+def test_python_is_python_and_its_imports_exist(subtests: pytest.Subtests) -> None:
+    for place, text in of_all_pages("python"):
+        with subtests.test(place):
+            for node in ast.walk(ast.parse(text, place)):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ultracrawl"):
+                    module = import_module(node.module or "")
+                    assert [one.name for one in node.names if not hasattr(module, one.name)] == []
 
 
-@pytest.mark.parametrize(
-    ("language", "read"), [("json", json.loads), ("toml", tomllib.loads), ("xml", ElementTree.fromstring)]
-)
-def test_data_can_be_read(language: str, read: Callable[[str], object]) -> None:
-    found = of_all_pages(language)
-    assert found
-    for place, text in found:
-        assert read(text) is not None, place
+DATA: dict[str, Callable[[str], object]] = {
+    "json": json.loads,
+    "toml": tomllib.loads,
+    "xml": ElementTree.fromstring,
+}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_commands_exist_with_their_options(page: Path) -> None:
-    for text in blocks(page, "console"):
-        for words in commands(text):
-            understand(words)
+def test_data_can_be_read(subtests: pytest.Subtests) -> None:
+    for language, read in DATA.items():
+        found = of_all_pages(language)
+        assert found, language
+        for place, text in found:
+            with subtests.test(f"{language} of {place}"):
+                assert read(text) is not None
 
 
-@pytest.mark.parametrize("name", sorted({one for one in _IN_TICKS.findall(ARCHITECTURE) if "." in one}))
-def test_modules_and_names_of_the_architecture_exist(name: str) -> None:
-    first, *rest = name.split(".")
-    if not (ROOT / "ultracrawl" / first).is_dir():
-        return
-    package = ROOT / "ultracrawl" / first
-    place = package.joinpath(*rest)
-    if not (place.is_dir() or place.with_suffix(".py").is_file()):
-        kind = rf"^(?:class|(?:async )?def) {rest[-1]}\b"
-        assert any(re.search(kind, file.read_text(), re.MULTILINE) for file in package.rglob("*.py"))
+def test_commands_exist_with_their_options(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        for text in blocks(page, "console"):
+            for words in commands(text):
+                with subtests.test(name_of(page), words=words):
+                    understand(words)
+
+
+def test_modules_and_names_of_the_architecture_exist(subtests: pytest.Subtests) -> None:
+    for name in sorted({one for one in _IN_TICKS.findall(ARCHITECTURE) if "." in one}):
+        with subtests.test(name):
+            first, *rest = name.split(".")
+            if not (ROOT / "ultracrawl" / first).is_dir():
+                continue
+            package = ROOT / "ultracrawl" / first
+            place = package.joinpath(*rest)
+            if not (place.is_dir() or place.with_suffix(".py").is_file()):
+                kind = rf"^(?:class|(?:async )?def) {rest[-1]}\b"
+                assert any(re.search(kind, file.read_text(), re.MULTILINE) for file in package.rglob("*.py"))
 
 
 def test_the_table_has_every_package() -> None:

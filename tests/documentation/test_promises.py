@@ -30,26 +30,27 @@ A `told.everywhere` is nothing.
 """
 
 
-@pytest.mark.parametrize(
-    ("line", "is_told"),
-    [
-        ("option.gone", True),
-        ("option.gone.part", True),
-        ("option.gone_too", False),
-        ("option.old", False),
-        ("option.before", False),
-        ("told.everywhere", False),
-        ("ultracrawl gone --force", True),
-        ("ultracrawl gone-too", False),
-        ("ultracrawl.Searcher.count(where)", True),
-        ("ultracrawl.Searcher.count", False),
-        ("ultracrawl.Searcher.count(filters)", False),
-        ("GET /api/v1/gone?q", True),
-        ("GET /api/v1/gone/more", False),
-    ],
-)
-def test_an_end_needs_its_line_about_the_coming_release(line: str, is_told: bool) -> None:
-    assert promises.gone([line, "stays"], ["stays", "new"], CHANGELOG) == ([] if is_told else [line])
+ENDS: list[tuple[str, bool]] = [
+    ("option.gone", True),
+    ("option.gone.part", True),
+    ("option.gone_too", False),
+    ("option.old", False),
+    ("option.before", False),
+    ("told.everywhere", False),
+    ("ultracrawl gone --force", True),
+    ("ultracrawl gone-too", False),
+    ("ultracrawl.Searcher.count(where)", True),
+    ("ultracrawl.Searcher.count", False),
+    ("ultracrawl.Searcher.count(filters)", False),
+    ("GET /api/v1/gone?q", True),
+    ("GET /api/v1/gone/more", False),
+]
+
+
+def test_an_end_needs_its_line_about_the_coming_release(subtests: pytest.Subtests) -> None:
+    for line, is_told in ENDS:
+        with subtests.test(line):
+            assert promises.gone([line, "stays"], ["stays", "new"], CHANGELOG) == ([] if is_told else [line])
 
 
 def test_nothing_ends_untold(capsys: pytest.CaptureFixture[str]) -> None:

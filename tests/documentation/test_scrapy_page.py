@@ -9,6 +9,7 @@ PAGE = (ROOT / "docs" / "scrapy.md").read_text(encoding="utf-8")
 REPLACED = PAGE[PAGE.index("## What we replace") : PAGE.index("## Ways to start")]
 
 
-@pytest.mark.parametrize("component", sorted({one for all_ in REPLACED_COMPONENTS.values() for one in all_}))
-def test_what_is_replaced_stands_at_the_head(component: str) -> None:
-    assert f"`{component.rpartition('.')[2]}`" in REPLACED
+def test_what_is_replaced_stands_at_the_head(subtests: pytest.Subtests) -> None:
+    for component in sorted({one for all_ in REPLACED_COMPONENTS.values() for one in all_}):
+        with subtests.test(component):
+            assert f"`{component.rpartition('.')[2]}`" in REPLACED

@@ -134,10 +134,11 @@ def test_values_are_stored_so_that_none_is_changed_or_taken_away() -> None:
     assert [reason.value for reason in RemovalReason] == REASONS
 
 
-@pytest.mark.parametrize(("sentence", "cause"), SENTENCES.items(), ids=SENTENCES)
-def test_a_cause_is_reported_in_one_sentence(sentence: str, cause: Cause) -> None:
-    assert str(cause) == sentence
-    assert bool(cause) is bool(sentence)
+def test_a_cause_is_reported_in_one_sentence(subtests: pytest.Subtests) -> None:
+    for sentence, cause in SENTENCES.items():
+        with subtests.test(sentence):
+            assert str(cause) == sentence
+            assert bool(cause) is bool(sentence)
 
 
 def test_all_that_a_code_has_data_for_is_reported() -> None:

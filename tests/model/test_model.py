@@ -12,10 +12,11 @@ TABLE = (
 )
 
 
-@pytest.mark.parametrize("code", [int(code) for code in TABLE.split()])
-def test_ultra_search_120_every_status_code_has_a_text(code: int) -> None:
-    assert status_text(code)
-    assert not status_text(code).startswith("HTTP status")
+def test_ultra_search_120_every_status_code_has_a_text(subtests: pytest.Subtests) -> None:
+    for code in TABLE.split():
+        with subtests.test(code):
+            assert status_text(int(code))
+            assert not status_text(int(code)).startswith("HTTP status")
 
 
 def test_codes_outside_the_table_are_shown_as_received() -> None:
@@ -29,13 +30,18 @@ def test_findings_say_where_what_and_what_instead() -> None:
     assert str(Finding("u.yaml", 0, "file", "is empty", "write sources")).startswith("u.yaml - file")
 
 
-@pytest.mark.parametrize(
-    ("accept", "index", "verdict"),
-    [(True, True, "accept"), (True, False, "follow only"), (False, True, "reject")],
-)
-def test_decisions_read_as_sentences(accept: bool, index: bool, verdict: str) -> None:
-    decision = Decision(accept, "path", "exclude path /x/", "outside", index)
-    assert str(decision) == f"{verdict} [path] exclude path /x/: outside"
+DECISIONS: list[tuple[bool, bool, str]] = [
+    (True, True, "accept"),
+    (True, False, "follow only"),
+    (False, True, "reject"),
+]
+
+
+def test_decisions_read_as_sentences(subtests: pytest.Subtests) -> None:
+    for accept, index, verdict in DECISIONS:
+        with subtests.test(accept=accept, index=index):
+            decision = Decision(accept, "path", "exclude path /x/", "outside", index)
+            assert str(decision) == f"{verdict} [path] exclude path /x/: outside"
 
 
 def test_every_outcome_has_a_meaning() -> None:

@@ -24,90 +24,56 @@ def compiled(tmp_path, options="", start="[https://a.example/]"):
     return compile_source(project.sources["a"], project)
 
 
-@pytest.mark.parametrize(
-    ("options", "url", "inside"),
-    [
-        pytest.param("", "https://a.example/x", True, id="hosts of the start URLs"),
-        pytest.param("", "http://a.example/x", True, id="80 and 443"),
-        pytest.param("", "http://a.example:8080/x", False, id="no other ports"),
-        pytest.param("boundary: {schemes: [https, ftp]}", "ftp://a.example/x", True, id="that of a scheme"),
-        pytest.param(
-            "boundary: {ports: {'*': {exclude: []}}}",
-            "http://a.example:8080/x",
-            True,
-            id="ultra_search_66 all ports",
-        ),
-        pytest.param("", "https://b.a.example/", False, id="not the hosts below"),
-        pytest.param(
-            "boundary: {domains: {include: '*'}}", "https://b.example/", True, id="ultra_search_65 every host"
-        ),
-        pytest.param(
-            "boundary: {domains: {exclude: b.example}}",
-            "https://a.example/",
-            True,
-            id="excluding keeps default",
-        ),
-        pytest.param("boundary: {domains: {include: .example}}", "https://b.example/", True, id="domain"),
-        pytest.param(
-            "boundary: {domains: {include: .b.example}}", "https://ab.example/", False, id="label-safe"
-        ),
-        pytest.param(
-            "boundary: {domains: {include: {suffix: oracle.com}}}",
-            "https://otn.oracle.com/",
-            True,
-            id="ultra_search_61 in",
-        ),
-        pytest.param(
-            "boundary: {domains: {include: {suffix: oracle.com}}}",
-            "https://www.oracle.com.tw/",
-            False,
-            id="ultra_search_61 out",
-        ),
-        pytest.param(
-            "boundary: {domains: {include: {suffix: oracle.com}, exclude: {suffix: uk.oracle.com}}}",
-            "https://www.uk.oracle.com/",
-            False,
-            id="ultra_search_62 63",
-        ),
-        pytest.param(
-            "boundary: {domains: {include: 'www.*'}}", "https://www.b.example/", True, id="ultra_search_64"
-        ),
-        pytest.param(
-            "boundary: {domains: {include: {mask: 192.0.2.0/24}}}",
-            "https://192.0.2.7/",
-            True,
-            id="address mask",
-        ),
-        pytest.param(
-            "boundary: {paths: {a.example: {include: /doc, exclude: /doc/private}}}",
-            "https://a.example/document",
-            True,
-            id="ultra_search_69",
-        ),
-        pytest.param(
-            "boundary: {paths: {a.example: {include: /doc, exclude: /doc/private}}}",
-            "https://a.example/doc/private/1",
-            False,
-            id="excluded path",
-        ),
-        pytest.param(
-            "boundary: {ports: {a.example: {include: 443}}}", "https://a.example:8443/", False, id="port"
-        ),
-        pytest.param("boundary: {schemes: https}", "http://a.example/", False, id="scheme"),
-        pytest.param(
-            "boundary: {exclude_extensions: .ZIP}", "https://a.example/x.zip?y", False, id="extension"
-        ),
-        pytest.param(
-            "boundary: {uris: {exclude: {regexp: '.*print=1'}}}",
-            "https://a.example/?print=1",
-            False,
-            id="uri",
-        ),
-        pytest.param("depth: 1", "https://a.example/x", True, id="depth"),
-    ],
-)
-def test_boundary(tmp_path, options, url, inside):
-    assert (compiled(tmp_path, options).boundary.rejects(url) is None) == inside
+BOUNDARIES = {
+    "hosts of the start URLs": ("", "https://a.example/x", True),
+    "80 and 443": ("", "http://a.example/x", True),
+    "no other ports": ("", "http://a.example:8080/x", False),
+    "that of a scheme": ("boundary: {schemes: [https, ftp]}", "ftp://a.example/x", True),
+    "ultra_search_66 all ports": ("boundary: {ports: {'*': {exclude: []}}}", "http://a.example:8080/x", True),
+    "not the hosts below": ("", "https://b.a.example/", False),
+    "ultra_search_65 every host": ("boundary: {domains: {include: '*'}}", "https://b.example/", True),
+    "excluding keeps default": ("boundary: {domains: {exclude: b.example}}", "https://a.example/", True),
+    "domain": ("boundary: {domains: {include: .example}}", "https://b.example/", True),
+    "label-safe": ("boundary: {domains: {include: .b.example}}", "https://ab.example/", False),
+    "ultra_search_61 in": (
+        "boundary: {domains: {include: {suffix: oracle.com}}}",
+        "https://otn.oracle.com/",
+        True,
+    ),
+    "ultra_search_61 out": (
+        "boundary: {domains: {include: {suffix: oracle.com}}}",
+        "https://www.oracle.com.tw/",
+        False,
+    ),
+    "ultra_search_62 63": (
+        "boundary: {domains: {include: {suffix: oracle.com}, exclude: {suffix: uk.oracle.com}}}",
+        "https://www.uk.oracle.com/",
+        False,
+    ),
+    "ultra_search_64": ("boundary: {domains: {include: 'www.*'}}", "https://www.b.example/", True),
+    "address mask": ("boundary: {domains: {include: {mask: 192.0.2.0/24}}}", "https://192.0.2.7/", True),
+    "ultra_search_69": (
+        "boundary: {paths: {a.example: {include: /doc, exclude: /doc/private}}}",
+        "https://a.example/document",
+        True,
+    ),
+    "excluded path": (
+        "boundary: {paths: {a.example: {include: /doc, exclude: /doc/private}}}",
+        "https://a.example/doc/private/1",
+        False,
+    ),
+    "port": ("boundary: {ports: {a.example: {include: 443}}}", "https://a.example:8443/", False),
+    "scheme": ("boundary: {schemes: https}", "http://a.example/", False),
+    "extension": ("boundary: {exclude_extensions: .ZIP}", "https://a.example/x.zip?y", False),
+    "uri": ("boundary: {uris: {exclude: {regexp: '.*print=1'}}}", "https://a.example/?print=1", False),
+    "depth": ("depth: 1", "https://a.example/x", True),
+}
+
+
+def test_boundary(tmp_path, subtests):
+    for name, (options, url, inside) in BOUNDARIES.items():
+        with subtests.test(name):
+            assert (compiled(tmp_path, options).boundary.rejects(url) is None) == inside
 
 
 def test_ports_of_start_urls_and_feeds_are_inside(tmp_path):
@@ -166,13 +132,16 @@ def test_own_sites_are_trusted_like_those_of_the_start_urls(tmp_path):
     assert [bool(book.covering(url)) for url in sites] == [True, True, False]
 
 
-@pytest.mark.parametrize("wrong", ["b.example", "https://u:s3cret@b.example/", "mailto:a@b.example"])
-def test_an_own_site_that_is_none_is_a_mistake(tmp_path, wrong):
-    file = tmp_path / "ultracrawl.yaml"
-    file.write_text(f"sources:\n  a:\n    start_urls: https://a.example/\n    own_sites: ['{wrong}']\n")
-    (finding,) = load_project(file).findings
-    assert (finding.key, finding.line, finding.fatal) == ("sources.a.own_sites", 4, True)
-    assert "s3cret" not in str(finding)
+def test_an_own_site_that_is_none_is_a_mistake(tmp_path, subtests):
+    for wrong in ["b.example", "https://u:s3cret@b.example/", "mailto:a@b.example"]:
+        with subtests.test(wrong):
+            file = tmp_path / "ultracrawl.yaml"
+            file.write_text(
+                f"sources:\n  a:\n    start_urls: https://a.example/\n    own_sites: ['{wrong}']\n"
+            )
+            (finding,) = load_project(file).findings
+            assert (finding.key, finding.line, finding.fatal) == ("sources.a.own_sites", 4, True)
+            assert "s3cret" not in str(finding)
 
 
 def test_own_search_attributes_are_mapped(tmp_path):
@@ -185,34 +154,35 @@ def test_own_search_attributes_are_mapped(tmp_path):
 NOINDEX = Page(robots=RobotsDirectives(index=False))
 
 
-@pytest.mark.parametrize(
-    ("options", "page", "reserved", "reason"),
-    [
-        ("", Page(), [], ""),
-        ("", NOINDEX, [], "META robots or X-Robots-Tag: noindex"),
-        ("robots: {meta: false}", NOINDEX, ["noai"], ""),
-        ("", Page(), ["noai"], ""),
-        ("", Page(), ["search=no"], "the page is reserved: search=no"),
-        ("robots: {obey_reservations: [ai, tdm]}", Page(), ["noai"], "the page is reserved: noai"),
-        ("robots: {obey_reservations: tdm}", Page(), ["search=no"], ""),
-        ("robots: {obey_reservations: [search, ai-input]}", Page(), ["ai-train=no"], ""),
-        (
-            "robots: {obey_reservations: ai-input}",
-            Page(),
-            ["ai-train=no", "noai"],
-            "the page is reserved: noai",
-        ),
-        ("robots: {obey_reservations: ai-input}", Page(), ["noml"], ""),
-        ("robots: {obey_reservations: ai-train}", Page(), ["noml"], "the page is reserved: noml"),
-        ("robots: {obey_reservations: ai-train}", Page(), ["ai-input=no"], ""),
-        ("robots: {obey_reservations: ai}", Page(), ["ai-input=no"], "the page is reserved: ai-input=no"),
-        ("robots: {obey_reservations: ai}", Page(), ["ai-train=no"], "the page is reserved: ai-train=no"),
-        ("robots: {obey_reservations: ai}", Page(), ["noimageai", "tdm-reservation", "search=no"], ""),
-    ],
-)
-def test_what_a_page_forbids(tmp_path, options, page, reserved, reason):
-    refusal = compiled(tmp_path, options).permission.refusal(page.robots, reserved, 0.0)
-    assert str(refusal) == reason
+FORBIDDEN = [
+    ("", Page(), [], ""),
+    ("", NOINDEX, [], "META robots or X-Robots-Tag: noindex"),
+    ("robots: {meta: false}", NOINDEX, ["noai"], ""),
+    ("", Page(), ["noai"], ""),
+    ("", Page(), ["search=no"], "the page is reserved: search=no"),
+    ("robots: {obey_reservations: [ai, tdm]}", Page(), ["noai"], "the page is reserved: noai"),
+    ("robots: {obey_reservations: tdm}", Page(), ["search=no"], ""),
+    ("robots: {obey_reservations: [search, ai-input]}", Page(), ["ai-train=no"], ""),
+    (
+        "robots: {obey_reservations: ai-input}",
+        Page(),
+        ["ai-train=no", "noai"],
+        "the page is reserved: noai",
+    ),
+    ("robots: {obey_reservations: ai-input}", Page(), ["noml"], ""),
+    ("robots: {obey_reservations: ai-train}", Page(), ["noml"], "the page is reserved: noml"),
+    ("robots: {obey_reservations: ai-train}", Page(), ["ai-input=no"], ""),
+    ("robots: {obey_reservations: ai}", Page(), ["ai-input=no"], "the page is reserved: ai-input=no"),
+    ("robots: {obey_reservations: ai}", Page(), ["ai-train=no"], "the page is reserved: ai-train=no"),
+    ("robots: {obey_reservations: ai}", Page(), ["noimageai", "tdm-reservation", "search=no"], ""),
+]
+
+
+def test_what_a_page_forbids(tmp_path, subtests):
+    for options, page, reserved, reason in FORBIDDEN:
+        with subtests.test(options, reserved=reserved, robots=page.robots):
+            refusal = compiled(tmp_path, options).permission.refusal(page.robots, reserved, 0.0)
+            assert str(refusal) == reason
 
 
 def test_robots_options_reach_the_policy(tmp_path):
@@ -224,26 +194,27 @@ def test_robots_options_reach_the_policy(tmp_path):
     assert compiled(tmp_path, "limits: {timeout: 7}").robots.timeout == 7
 
 
-@pytest.mark.parametrize(
-    ("options", "same"),
-    [
-        ("robots: {ttl: 1, timeout: 2, timeout_ignore: true, auth_ignore: false, obey_delay: true}", True),
-        ("log: {screened: true}", True),
-        ("robots: {obey_reservations: [ai]}", False),
-        ("robots: {follow_nofollow_links: true}", False),
-        ("links: {img: true}", False),
-        ("cut_off: 1 MB", False),
-        ("exclude_headers: {X: y}", False),
-        ("languages: {}", True),
-        ("acl: []", True),
-        ("acl: staff", False),
-        ("languages: {trust: declared}", False),
-        ("content: {main: auto}", True),
-        ("content: {exclude: .share}", False),
-    ],
-)
-def test_which_options_have_pages_made_into_documents_again(tmp_path, options, same):
-    assert (compiled(tmp_path, options).recipe == compiled(tmp_path).recipe) is same
+MADE_AGAIN = [
+    ("robots: {ttl: 1, timeout: 2, timeout_ignore: true, auth_ignore: false, obey_delay: true}", True),
+    ("log: {screened: true}", True),
+    ("robots: {obey_reservations: [ai]}", False),
+    ("robots: {follow_nofollow_links: true}", False),
+    ("links: {img: true}", False),
+    ("cut_off: 1 MB", False),
+    ("exclude_headers: {X: y}", False),
+    ("languages: {}", True),
+    ("acl: []", True),
+    ("acl: staff", False),
+    ("languages: {trust: declared}", False),
+    ("content: {main: auto}", True),
+    ("content: {exclude: .share}", False),
+]
+
+
+def test_which_options_have_pages_made_into_documents_again(tmp_path, subtests):
+    for options, same in MADE_AGAIN:
+        with subtests.test(options):
+            assert (compiled(tmp_path, options).recipe == compiled(tmp_path).recipe) is same
 
 
 def test_a_project_in_another_folder_has_the_same_pages_and_documents(tmp_path):
@@ -267,29 +238,24 @@ def test_a_project_in_another_folder_has_the_same_pages_and_documents(tmp_path):
     assert one != other
 
 
-@pytest.mark.parametrize(
-    ("options", "start", "same"),
-    [
-        pytest.param("politeness: {delay: 9}", "[https://a.example/]", True, id="politeness does not count"),
-        pytest.param(
-            "boundary: {networks: 10.0.0.0/8}", "[https://a.example/]", True, id="networks do not count"
-        ),
-        pytest.param("", "[https://a.example/x]", True, id="another start URL on the host"),
-        pytest.param("", "[https://b.example/]", False, id="ultra_search_73 another host"),
-        pytest.param("depth: 3", "[https://a.example/]", False, id="depth"),
-        pytest.param(
-            "boundary: {domains: {exclude: b.example}}", "[https://a.example/]", False, id="domain rule"
-        ),
-        pytest.param(
-            "boundary: {ports: {a.example: {exclude: 80}}}", "[https://a.example/]", False, id="port rule"
-        ),
-        pytest.param("limits: {url_length: 99}", "[https://a.example/]", False, id="URL length"),
-        pytest.param("only: [/docs/]", "[https://a.example/]", False, id="only"),
-        pytest.param("exclude: [/old/]", "[https://a.example/]", False, id="exclude"),
-    ],
-)
-def test_scope_changes_with_what_is_let_in(tmp_path, options, start, same):
-    assert (compiled(tmp_path, options, start).scope == compiled(tmp_path).scope) == same
+LET_IN = {
+    "politeness does not count": ("politeness: {delay: 9}", "[https://a.example/]", True),
+    "networks do not count": ("boundary: {networks: 10.0.0.0/8}", "[https://a.example/]", True),
+    "another start URL on the host": ("", "[https://a.example/x]", True),
+    "ultra_search_73 another host": ("", "[https://b.example/]", False),
+    "depth": ("depth: 3", "[https://a.example/]", False),
+    "domain rule": ("boundary: {domains: {exclude: b.example}}", "[https://a.example/]", False),
+    "port rule": ("boundary: {ports: {a.example: {exclude: 80}}}", "[https://a.example/]", False),
+    "URL length": ("limits: {url_length: 99}", "[https://a.example/]", False),
+    "only": ("only: [/docs/]", "[https://a.example/]", False),
+    "exclude": ("exclude: [/old/]", "[https://a.example/]", False),
+}
+
+
+def test_scope_changes_with_what_is_let_in(tmp_path, subtests):
+    for name, (options, start, same) in LET_IN.items():
+        with subtests.test(name):
+            assert (compiled(tmp_path, options, start).scope == compiled(tmp_path).scope) == same
 
 
 def test_compiling_without_a_project():
@@ -322,27 +288,29 @@ def test_adhoc_bounds_a_source_to_the_port_of_an_address_of_version_6(tmp_path):
     assert rejects("http://[::1]:8001/x") is not None
 
 
-@pytest.mark.parametrize(
-    ("url", "name"),
-    [
-        ("https://www.example.com/", "www.example.com"),
-        ("http://[::1]/", "1"),
-        ("http://_a.example/", "a.example"),
-        ("http://www.example.com/", "www.example.com"),
-        ("https://www.example.com:8443/x", "www.example.com-8443"),
-        ("http://www.example.com:443/", "www.example.com-443"),
-    ],
-)
-def test_adhoc_names(url, name):
-    assert list(adhoc_project([url], Path("x")).sources) == [name]
+ADHOC = [
+    ("https://www.example.com/", "www.example.com"),
+    ("http://[::1]/", "1"),
+    ("http://_a.example/", "a.example"),
+    ("http://www.example.com/", "www.example.com"),
+    ("https://www.example.com:8443/x", "www.example.com-8443"),
+    ("http://www.example.com:443/", "www.example.com-443"),
+]
 
 
-@pytest.mark.parametrize(
-    "urls", [[], ["example.com"], ["ftp://a.example/"], ["https://a.example/", "nonsense"]]
-)
-def test_adhoc_refuses_what_is_no_url(urls):
-    with pytest.raises(UserError):
-        adhoc_project(urls, Path("x"))
+def test_adhoc_names(subtests):
+    for url, name in ADHOC:
+        with subtests.test(url):
+            assert list(adhoc_project([url], Path("x")).sources) == [name]
+
+
+NO_URLS = [[], ["example.com"], ["ftp://a.example/"], ["https://a.example/", "nonsense"]]
+
+
+def test_adhoc_refuses_what_is_no_url(subtests):
+    for urls in NO_URLS:
+        with subtests.test(urls), pytest.raises(UserError):
+            adhoc_project(urls, Path("x"))
 
 
 def test_catalog(tmp_path):
@@ -370,34 +338,36 @@ WIKI = """content:
     - {urls: [https://a.example/wiki/old/, https://a.example/old/], exclude: .x, main: auto}"""
 
 
-@pytest.mark.parametrize(
-    ("options", "path", "expected"),
-    [
-        ("", "", ("", "", True)),
-        (WIKI, "", ("", ".share", False)),
-        (WIKI, "wiki/old/x", ("#text", "", True)),
-        (WIKI, "old/x", ("", ".x", True)),
-    ],
-)
-def test_the_first_rule_for_a_page_says_what_its_text_is(tmp_path, options, path, expected):
-    rule = rule_for(f"https://a.example/{path}", compiled(tmp_path, options).reader.content)
-    assert (rule.include, rule.exclude, rule.main) == expected
+CONTENT_RULES = [
+    ("", "", ("", "", True)),
+    (WIKI, "", ("", ".share", False)),
+    (WIKI, "wiki/old/x", ("#text", "", True)),
+    (WIKI, "old/x", ("", ".x", True)),
+]
 
 
-@pytest.mark.parametrize(
-    ("options", "path", "problem"),
-    [
-        ("content: {include: 'p['}", "include", "`p[` is no CSS selector; write"),
-        ("content: {main: on}", "main", "is not a known value; write `auto`, `article` or `off`"),
-        ("content: {pages: [{include: p}]}", "pages.urls", "is missing; write"),
-        ("content: {pages: [{urls: [], include: p}]}", "pages.urls", "; write"),
-    ],
-)
-def test_what_cannot_be_content_is_reported_with_its_line(tmp_path, options, path, problem):
-    with pytest.raises(UserError) as raised:
-        compiled(tmp_path, options)
-    assert f"ultracrawl.yaml:5 - sources.a.content.{path} - " in str(raised.value)
-    assert problem in str(raised.value)
+def test_the_first_rule_for_a_page_says_what_its_text_is(tmp_path, subtests):
+    for options, path, expected in CONTENT_RULES:
+        with subtests.test(f"/{path}", options=options):
+            rule = rule_for(f"https://a.example/{path}", compiled(tmp_path, options).reader.content)
+            assert (rule.include, rule.exclude, rule.main) == expected
+
+
+NO_CONTENT = [
+    ("content: {include: 'p['}", "include", "`p[` is no CSS selector; write"),
+    ("content: {main: on}", "main", "is not a known value; write `auto`, `article` or `off`"),
+    ("content: {pages: [{include: p}]}", "pages.urls", "is missing; write"),
+    ("content: {pages: [{urls: [], include: p}]}", "pages.urls", "; write"),
+]
+
+
+def test_what_cannot_be_content_is_reported_with_its_line(tmp_path, subtests):
+    for options, path, problem in NO_CONTENT:
+        with subtests.test(options):
+            with pytest.raises(UserError) as raised:
+                compiled(tmp_path, options)
+            assert f"ultracrawl.yaml:5 - sources.a.content.{path} - " in str(raised.value)
+            assert problem in str(raised.value)
 
 
 class LaterBoundary(BoundarySection):
@@ -423,29 +393,29 @@ def test_options_that_nobody_writes_change_no_digest(tmp_path):
     assert (later.scope, later.recipe) == (before.scope, before.recipe)
 
 
-@pytest.mark.parametrize(
-    ("options", "changed"),
-    [
-        ({"style": "fancy"}, (False, True)),
-        ({"boundary": {"at_night": True}}, (True, False)),
-        ({"boundary": {"index_dynamic": False}}, (True, False)),
-        ({"boundary": {"networks": ["10.0.0.0/8"]}}, (False, False)),
-        ({"boundary": {"intranet_hosts": True}}, (False, False)),
-        ({"detect_types": True}, (False, True)),
-        ({"patience": 4}, (False, False)),
-        ({"robots": {"ttl": 5}}, (False, False)),
-        ({"duplicates": {"detect": True}}, (False, False)),
-        ({"duplicates": {"detect": False}}, (False, True)),
-        ({"feeds": {"discover": True}}, (True, False)),
-        ({"feeds": {"follow_links": False}}, (False, False)),
-        ({"limits": {"url_length": 99}}, (True, False)),
-    ],
-    ids=str,
-)
-def test_options_change_the_digests_that_they_affect(options, changed):
+CHANGED = [
+    ({"style": "fancy"}, (False, True)),
+    ({"boundary": {"at_night": True}}, (True, False)),
+    ({"boundary": {"index_dynamic": False}}, (True, False)),
+    ({"boundary": {"networks": ["10.0.0.0/8"]}}, (False, False)),
+    ({"boundary": {"intranet_hosts": True}}, (False, False)),
+    ({"detect_types": True}, (False, True)),
+    ({"patience": 4}, (False, False)),
+    ({"robots": {"ttl": 5}}, (False, False)),
+    ({"duplicates": {"detect": True}}, (False, False)),
+    ({"duplicates": {"detect": False}}, (False, True)),
+    ({"feeds": {"discover": True}}, (True, False)),
+    ({"feeds": {"follow_links": False}}, (False, False)),
+    ({"limits": {"url_length": 99}}, (True, False)),
+]
+
+
+def test_options_change_the_digests_that_they_affect(subtests):
     before = compile_source(LaterSource(name="a", start_urls=("http://a.example/",)))
-    after = compile_source(LaterSource(name="a", start_urls=("http://a.example/",), **options))
-    assert (after.scope != before.scope, after.recipe != before.recipe) == changed
+    for options, changed in CHANGED:
+        with subtests.test(str(options)):
+            after = compile_source(LaterSource(name="a", start_urls=("http://a.example/",), **options))
+            assert (after.scope != before.scope, after.recipe != before.recipe) == changed
 
 
 def groups_of_options(group=Section):

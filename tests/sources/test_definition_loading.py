@@ -107,25 +107,26 @@ def test_ultra_search_27_start_urls_as_a_list_or_one_text(tmp_path, value):
     assert source.start_urls == ("https://a.example/", "https://b.example/")
 
 
-@pytest.mark.parametrize(
-    ("written", "kind", "text"),
-    [
-        ("Docs.Example.com", Kind.EXACT, "docs.example.com"),
-        (".example.com", Kind.DOMAIN, ".example.com"),
-        ("'www.*'", Kind.PREFIX, "www."),
-        ("{suffix: example.com}", Kind.SUFFIX, "example.com"),
-        ("{prefix: www.}", Kind.PREFIX, "www."),
-        ("{exact: a.example}", Kind.EXACT, "a.example"),
-        ("{domain: example.com}", Kind.DOMAIN, "example.com"),
-        ("{regexp: 'w+\\.example'}", Kind.REGEXP, "w+\\.example"),
-        ("{mask: 192.0.2.0/24}", Kind.IPMASK, "192.0.2.0/24"),
-    ],
-)
-def test_host_patterns(tmp_path, written, kind, text):
-    (pattern,) = source_of(
-        tmp_path, f"boundary: {{domains: {{include: {written}}}}}"
-    ).boundary.domains.include
-    assert (pattern.kind, pattern.text) == (kind, text)
+HOST_PATTERNS = [
+    ("Docs.Example.com", Kind.EXACT, "docs.example.com"),
+    (".example.com", Kind.DOMAIN, ".example.com"),
+    ("'www.*'", Kind.PREFIX, "www."),
+    ("{suffix: example.com}", Kind.SUFFIX, "example.com"),
+    ("{prefix: www.}", Kind.PREFIX, "www."),
+    ("{exact: a.example}", Kind.EXACT, "a.example"),
+    ("{domain: example.com}", Kind.DOMAIN, "example.com"),
+    ("{regexp: 'w+\\.example'}", Kind.REGEXP, "w+\\.example"),
+    ("{mask: 192.0.2.0/24}", Kind.IPMASK, "192.0.2.0/24"),
+]
+
+
+def test_host_patterns(tmp_path, subtests):
+    for written, kind, text in HOST_PATTERNS:
+        with subtests.test(written):
+            (pattern,) = source_of(
+                tmp_path, f"boundary: {{domains: {{include: {written}}}}}"
+            ).boundary.domains.include
+            assert (pattern.kind, pattern.text) == (kind, text)
 
 
 @pytest.mark.parametrize(

@@ -89,29 +89,30 @@ def test_examples_are_accepted(file):
     assert accepts_text(file.read_text())
 
 
-@pytest.mark.parametrize(
-    ("text", "good"),
-    [
-        ("index: var/i\nsources: {a: {start_urls: 'https://a.example/ https://b.example/'}}", True),
-        ("sources: {a: {depth: FULL, robots: , limits: {max_size: 3 MB}}}", True),
-        ("sources: {a: {boundary: {domains: {include: [.a.example, {regexp: x}]}}}}", True),
-        ("sources: {a: {boundary: {domains: {include: .a.example}}}}", True),
-        ("sources: {a: {settings: {LOG_LEVEL: INFO, X: [1, {a: b}]}}}", True),
-        ("sources: {a: {class: my.Spider}}", True),
-        ("sources: {a: {dept: 3}}", False),
-        ("sources: {a: {depth: -1}}", False),
-        ("sources: {a: {robots: {obey: maybe}}}", False),
-        ("sources: {a: {boundary: {domains: {include: [{regxp: x}]}}}}", False),
-        ("sources: {a: {boundary: {domains: {include: [{prefix: x, suffix: y}]}}}}", False),
-        ("sources: {a: {spider_class: my.Spider}}", False),
-        ("defaults: {start_urls: [x]}", False),
-        ("index: {engine: lucene}", False),
-        ("attributes: {Price: money}", False),
-        ("documents: d\nlogs: l\nindexes: {archive: var/archive}\nsources: {}", True),
-    ],
-)
-def test_short_forms_and_mistakes(text, good):
-    assert accepts_text(text) == good
+SHORT_FORMS = [
+    ("index: var/i\nsources: {a: {start_urls: 'https://a.example/ https://b.example/'}}", True),
+    ("sources: {a: {depth: FULL, robots: , limits: {max_size: 3 MB}}}", True),
+    ("sources: {a: {boundary: {domains: {include: [.a.example, {regexp: x}]}}}}", True),
+    ("sources: {a: {boundary: {domains: {include: .a.example}}}}", True),
+    ("sources: {a: {settings: {LOG_LEVEL: INFO, X: [1, {a: b}]}}}", True),
+    ("sources: {a: {class: my.Spider}}", True),
+    ("sources: {a: {dept: 3}}", False),
+    ("sources: {a: {depth: -1}}", False),
+    ("sources: {a: {robots: {obey: maybe}}}", False),
+    ("sources: {a: {boundary: {domains: {include: [{regxp: x}]}}}}", False),
+    ("sources: {a: {boundary: {domains: {include: [{prefix: x, suffix: y}]}}}}", False),
+    ("sources: {a: {spider_class: my.Spider}}", False),
+    ("defaults: {start_urls: [x]}", False),
+    ("index: {engine: lucene}", False),
+    ("attributes: {Price: money}", False),
+    ("documents: d\nlogs: l\nindexes: {archive: var/archive}\nsources: {}", True),
+]
+
+
+def test_short_forms_and_mistakes(subtests):
+    for text, good in SHORT_FORMS:
+        with subtests.test(text):
+            assert accepts_text(text) == good
 
 
 def options(schema):

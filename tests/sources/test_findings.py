@@ -254,14 +254,15 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("options", "line", "key", "problem", "instead"), CASES.values(), ids=CASES)
-def test_one_mistake_one_finding(tmp_path, options, line, key, problem, instead):
-    (finding,) = findings_of(tmp_path, source(options))
-    assert (finding.line, finding.key, finding.fatal) == (line, f"sources.a.{key}", True)
-    assert problem in finding.problem
-    assert instead in finding.instead
-    assert not JARGON.search(str(finding))
-    assert str(finding).startswith(f"{tmp_path / 'ultracrawl.yaml'}:{line} - sources.a.{key} - ")
+def test_one_mistake_one_finding(tmp_path, subtests):
+    for name, (options, line, key, problem, instead) in CASES.items():
+        with subtests.test(name):
+            (finding,) = findings_of(tmp_path, source(options))
+            assert (finding.line, finding.key, finding.fatal) == (line, f"sources.a.{key}", True)
+            assert problem in finding.problem
+            assert instead in finding.instead
+            assert not JARGON.search(str(finding))
+            assert str(finding).startswith(f"{tmp_path / 'ultracrawl.yaml'}:{line} - sources.a.{key} - ")
 
 
 START_URLS = {
@@ -278,13 +279,14 @@ START_URLS = {
 }
 
 
-@pytest.mark.parametrize(("value", "problem", "instead"), START_URLS.values(), ids=START_URLS)
-def test_start_urls(tmp_path, value, problem, instead):
-    (finding,) = findings_of(tmp_path, f"sources:\n  a:\n    start_urls: {value}\n")
-    assert (finding.line, finding.key) == (3, "sources.a.start_urls")
-    assert problem in finding.problem
-    assert instead in finding.instead
-    assert "secret" not in str(finding)
+def test_start_urls(tmp_path, subtests):
+    for name, (value, problem, instead) in START_URLS.items():
+        with subtests.test(name):
+            (finding,) = findings_of(tmp_path, f"sources:\n  a:\n    start_urls: {value}\n")
+            assert (finding.line, finding.key) == (3, "sources.a.start_urls")
+            assert problem in finding.problem
+            assert instead in finding.instead
+            assert "secret" not in str(finding)
 
 
 def test_ultra_search_29_a_source_without_start_urls_is_refused(tmp_path):
@@ -300,35 +302,37 @@ def test_a_start_url_outside_its_own_boundary_is_only_advice(tmp_path):
     assert render_findings([finding]).endswith("(advice)")
 
 
-@pytest.mark.parametrize(
-    ("options", "line", "key"),
-    [
-        ("attributes: {ETag: Subject}", 4, "attributes.etag"),
-        ("attributes:\n  date: Subject\n  server: Subject", 6, "attributes.server"),
-        ("extract: {Subject: '{expires}!'}", 4, "extract.subject"),
-        ("extract: {Subject: {regexp: '\\d+', of: Age}}", 4, "extract.subject"),
-    ],
-)
-def test_a_name_that_was_a_header_is_advice_that_cures_it(tmp_path, options, line, key):
-    (finding,) = findings_of(tmp_path, source(options))
-    assert (finding.line, finding.key, finding.fatal) == (line, f"sources.a.{key}", False)
-    was, meant = named(finding.problem)[0], named(finding.instead)[0]
-    assert meant == f"header.{was}"
-    assert findings_of(tmp_path, source(re.sub(was, meant, options, flags=re.IGNORECASE))) == ()
+WERE_HEADERS = [
+    ("attributes: {ETag: Subject}", 4, "attributes.etag"),
+    ("attributes:\n  date: Subject\n  server: Subject", 6, "attributes.server"),
+    ("extract: {Subject: '{expires}!'}", 4, "extract.subject"),
+    ("extract: {Subject: {regexp: '\\d+', of: Age}}", 4, "extract.subject"),
+]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        "attributes: {date: Subject}",
-        "attributes: {header.date: Subject, header.etag: Subject}",
-        "attributes: {etag: Subject}\nextract: {etag: {css: .tag}}",
-        "attributes: {expires: Subject}\nfilters: {file: filter.conf}",
-    ],
-)
-def test_other_names_are_no_headers(tmp_path, options):
-    (tmp_path / "filter.conf").write_text("")
-    assert [one for one in findings_of(tmp_path, source(options)) if "attributes" in one.key] == []
+def test_a_name_that_was_a_header_is_advice_that_cures_it(tmp_path, subtests):
+    for options, line, key in WERE_HEADERS:
+        with subtests.test(options):
+            (finding,) = findings_of(tmp_path, source(options))
+            assert (finding.line, finding.key, finding.fatal) == (line, f"sources.a.{key}", False)
+            was, meant = named(finding.problem)[0], named(finding.instead)[0]
+            assert meant == f"header.{was}"
+            assert findings_of(tmp_path, source(re.sub(was, meant, options, flags=re.IGNORECASE))) == ()
+
+
+NO_HEADERS = [
+    "attributes: {date: Subject}",
+    "attributes: {header.date: Subject, header.etag: Subject}",
+    "attributes: {etag: Subject}\nextract: {etag: {css: .tag}}",
+    "attributes: {expires: Subject}\nfilters: {file: filter.conf}",
+]
+
+
+def test_other_names_are_no_headers(tmp_path, subtests):
+    for options in NO_HEADERS:
+        with subtests.test(options):
+            (tmp_path / "filter.conf").write_text("")
+            assert [one for one in findings_of(tmp_path, source(options)) if "attributes" in one.key] == []
 
 
 HEAD = {
@@ -361,12 +365,13 @@ HEAD = {
 }
 
 
-@pytest.mark.parametrize(("text", "line", "key", "problem"), HEAD.values(), ids=HEAD)
-def test_mistakes_outside_sources(tmp_path, text, line, key, problem):
-    (finding,) = findings_of(tmp_path, text + GOOD)
-    assert (finding.line, finding.key) == (line, key)
-    assert problem in finding.problem
-    assert not JARGON.search(str(finding))
+def test_mistakes_outside_sources(tmp_path, subtests):
+    for name, (text, line, key, problem) in HEAD.items():
+        with subtests.test(name):
+            (finding,) = findings_of(tmp_path, text + GOOD)
+            assert (finding.line, finding.key) == (line, key)
+            assert problem in finding.problem
+            assert not JARGON.search(str(finding))
 
 
 UNREADABLE = {
@@ -408,12 +413,13 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize(("data", "problem"), UNREADABLE.values(), ids=UNREADABLE)
-def test_files_that_hold_no_definition(tmp_path, data, problem):
-    findings = findings_of(tmp_path, data)
-    assert problem in findings[0].problem
-    assert findings[0].fatal
-    assert not JARGON.search(str(findings[0]))
+def test_files_that_hold_no_definition(tmp_path, subtests):
+    for name, (data, problem) in UNREADABLE.items():
+        with subtests.test(name):
+            findings = findings_of(tmp_path, data)
+            assert problem in findings[0].problem
+            assert findings[0].fatal
+            assert not JARGON.search(str(findings[0]))
 
 
 SOURCE = "sources:\n  a:\n    start_urls: [https://a.example/]\n"
@@ -513,14 +519,16 @@ def test_a_folder_given_as_a_definition_of_its_own_kind(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "right"), [("Autor", False), ("Price", False), ("Writer", True), ("Author", True)]
-)
-def test_searched_attributes_are_texts_that_exist(tmp_path, name, right):
-    found = findings_of(
-        tmp_path,
-        f"attributes: {{Price: number, Writer: string}}\nsearched_attributes: [{name}]\n"
-        "sources: {a: {start_urls: https://a.example/}}\n",
-    )
-    places = [(one.line, one.key) for one in found if one.fatal]
-    assert places == ([] if right else [(2, "searched_attributes")])
+SEARCHED = [("Autor", False), ("Price", False), ("Writer", True), ("Author", True)]
+
+
+def test_searched_attributes_are_texts_that_exist(tmp_path, subtests):
+    for name, right in SEARCHED:
+        with subtests.test(name):
+            found = findings_of(
+                tmp_path,
+                f"attributes: {{Price: number, Writer: string}}\nsearched_attributes: [{name}]\n"
+                "sources: {a: {start_urls: https://a.example/}}\n",
+            )
+            places = [(one.line, one.key) for one in found if one.fatal]
+            assert places == ([] if right else [(2, "searched_attributes")])

@@ -7,28 +7,30 @@ from pathlib import Path
 import pytest
 from support.one_source import load_one
 
+MISTAKES = [
+    ("use", "sometimes"),
+    ("keep_html", "perhaps"),
+    ("wait", "-1"),
+    ("wait_for", "'#a['"),
+    ("wait_for", "[1]"),
+    ("quiet_time", "long"),
+    ("max_wait", "-0.1"),
+    ("scrolls", "-1"),
+    ("scrolls", "often"),
+    ("hash_routes", "all"),
+    ("post_data", "2"),
+    ("waits", "1"),
+]
 
-@pytest.mark.parametrize(
-    ("name", "written"),
-    [
-        ("use", "sometimes"),
-        ("keep_html", "perhaps"),
-        ("wait", "-1"),
-        ("wait_for", "'#a['"),
-        ("wait_for", "[1]"),
-        ("quiet_time", "long"),
-        ("max_wait", "-0.1"),
-        ("scrolls", "-1"),
-        ("scrolls", "often"),
-        ("hash_routes", "all"),
-        ("post_data", "2"),
-        ("waits", "1"),
-    ],
-)
-def test_mistakes_have_their_line(tmp_path: Path, name: str, written: str) -> None:
-    (finding,) = load_one(tmp_path, f"    javascript:\n      parts: 5\n      {name}: {written}\n").findings
-    assert f"javascript.{name}" in str(finding)
-    assert "ultracrawl.yaml:6" in str(finding)
+
+def test_mistakes_have_their_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, written in MISTAKES:
+        with subtests.test(name, written=written):
+            (finding,) = load_one(
+                tmp_path, f"    javascript:\n      parts: 5\n      {name}: {written}\n"
+            ).findings
+            assert f"javascript.{name}" in str(finding)
+            assert "ultracrawl.yaml:6" in str(finding)
 
 
 @pytest.mark.parametrize(

@@ -37,17 +37,18 @@ def findings_of(folder: Path, source: dict[str, Any]) -> list[Finding]:
     return list(read_definitions(file).findings)
 
 
-@pytest.mark.parametrize(("group", "name"), CASES)
-def test_a_guess_is_answered_with_an_option_that_is_there(tmp_path: Path, group: str, name: str) -> None:
-    section, (key, value) = GUESSED[group]
-    source = {"type": value, name: "x"} if key == "type" else {**WEB, key: {name: "x"}}
-    told = [one for one in findings_of(tmp_path, source) if one.key.endswith(f".{name}")]
-    assert [one.instead for one in told] == [section.ADVICE[name]]
-    written = yaml.safe_load(re.findall(r"`([^`]+)`", told[0].instead)[0])
-    (option,) = written
-    assert option in {*section.model_fields, *DataSource.model_fields} or not findings_of(
-        tmp_path, {**WEB, **written}
-    )
+def test_a_guess_is_answered_with_an_option_that_is_there(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for group, name in CASES:
+        with subtests.test(f"{group}.{name}"):
+            section, (key, value) = GUESSED[group]
+            source = {"type": value, name: "x"} if key == "type" else {**WEB, key: {name: "x"}}
+            told = [one for one in findings_of(tmp_path, source) if one.key.endswith(f".{name}")]
+            assert [one.instead for one in told] == [section.ADVICE[name]]
+            written = yaml.safe_load(re.findall(r"`([^`]+)`", told[0].instead)[0])
+            (option,) = written
+            assert option in {*section.model_fields, *DataSource.model_fields} or not findings_of(
+                tmp_path, {**WEB, **written}
+            )
 
 
 @pytest.mark.parametrize(

@@ -21,20 +21,25 @@ def read(folder: Path, lines: str, top: str = "") -> list[str]:
     return [str(finding) for finding in read_definitions(file).findings]
 
 
-@pytest.mark.parametrize("name", _WORDS)
-def test_what_is_advised_is_accepted(name: str, tmp_path: Path) -> None:
-    (written,) = ADVICE.findall(advice_for(name))
-    written = written.replace("start_urls:", "own_sites:")  # is there already
-    at_top = written.startswith("schedules:")
-    mistakes = read(tmp_path, "" if at_top else f"    {written}\n", f"{written}\n" if at_top else "")
-    assert mistakes == []
+def test_what_is_advised_is_accepted(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name in _WORDS:
+        with subtests.test(name):
+            (written,) = ADVICE.findall(advice_for(name))
+            written = written.replace("start_urls:", "own_sites:")  # is there already
+            at_top = written.startswith("schedules:")
+            mistakes = read(tmp_path, "" if at_top else f"    {written}\n", f"{written}\n" if at_top else "")
+            assert mistakes == []
 
 
-@pytest.mark.parametrize("name", ["allowed_domains", "DOWNLOAD_DELAY", "stop-urls", "fetcher.server.delay"])
-def test_the_words_of_others_are_answered_with_ours(name: str, tmp_path: Path) -> None:
-    (mistake,) = read(tmp_path, f"    {name}: 1\n")
-    assert ":4 - " in mistake
-    assert advice_for(name, 1) in mistake
+WORDS_OF_OTHERS = ["allowed_domains", "DOWNLOAD_DELAY", "stop-urls", "fetcher.server.delay"]
+
+
+def test_the_words_of_others_are_answered_with_ours(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name in WORDS_OF_OTHERS:
+        with subtests.test(name):
+            (mistake,) = read(tmp_path, f"    {name}: 1\n")
+            assert ":4 - " in mistake
+            assert advice_for(name, 1) in mistake
 
 
 def test_at_the_top_of_the_file_too(tmp_path: Path) -> None:
@@ -42,18 +47,19 @@ def test_at_the_top_of_the_file_too(tmp_path: Path) -> None:
     assert advice_for("download_delay", 1) in mistake
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "written"),
-    [
-        ("DEPTH_LIMIT", 3, "depth: 3"),
-        ("wait", 1.5, "politeness: {delay: 1.5}"),
-        ("limit_rate", 500, "politeness: {delay: 0.5}"),
-        ("depth_limit", 0, "depth: 10"),
-        ("mirror", True, "refresh: {interval: 24 h}"),
-    ],
-)
-def test_a_number_is_taken_over_where_it_means_the_same(name: str, value: object, written: str) -> None:
-    assert ADVICE.findall(advice_for(name, value)) == [written]
+NUMBERS: list[tuple[str, object, str]] = [
+    ("DEPTH_LIMIT", 3, "depth: 3"),
+    ("wait", 1.5, "politeness: {delay: 1.5}"),
+    ("limit_rate", 500, "politeness: {delay: 0.5}"),
+    ("depth_limit", 0, "depth: 10"),
+    ("mirror", True, "refresh: {interval: 24 h}"),
+]
+
+
+def test_a_number_is_taken_over_where_it_means_the_same(subtests: pytest.Subtests) -> None:
+    for name, value, written in NUMBERS:
+        with subtests.test(name):
+            assert ADVICE.findall(advice_for(name, value)) == [written]
 
 
 def test_no_word_is_an_option_of_ours() -> None:
@@ -62,29 +68,35 @@ def test_no_word_is_an_option_of_ours() -> None:
     assert advice_for("no such word") == ""
 
 
-@pytest.mark.parametrize(
-    ("top", "instead"),
-    [
-        ("indexes: {out: {type: opensearch, url: 'https://a.example/'}}", "`destinations`"),
-        (
-            "destinations: {out: {type: opensearch, engine: opensearch, url: 'https://a.example/'}}",
-            "`indexes`",
-        ),
-    ],
-)
+A_TYPE_OF_DESTINATION_AND_AN_ENGINE_OF_AN_INDEX_ARE_DISTINGUISHED = [
+    ("indexes: {out: {type: opensearch, url: 'https://a.example/'}}", "`destinations`"),
+    (
+        "destinations: {out: {type: opensearch, engine: opensearch, url: 'https://a.example/'}}",
+        "`indexes`",
+    ),
+]
+
+
 def test_a_type_of_destination_and_an_engine_of_an_index_are_distinguished(
-    top: str, instead: str, tmp_path: Path
+    tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    (mistake,) = read(tmp_path, "", f"{top}\n")
-    assert instead in mistake
+    for top, instead in A_TYPE_OF_DESTINATION_AND_AN_ENGINE_OF_AN_INDEX_ARE_DISTINGUISHED:
+        with subtests.test(top):
+            (mistake,) = read(tmp_path, "", f"{top}\n")
+            assert instead in mistake
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"), [("index: far", "destination: far"), ("destination: near", "index: near")]
-)
+AN_INDEX_AND_A_DESTINATION_OF_A_SOURCE_ARE_DISTINGUISHED = [
+    ("index: far", "destination: far"),
+    ("destination: near", "index: near"),
+]
+
+
 def test_an_index_and_a_destination_of_a_source_are_distinguished(
-    written: str, meant: str, tmp_path: Path
+    tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    top = "indexes: {near: {path: near}}\ndestinations: {far: {type: jsonl, path: far}}\n"
-    (mistake,) = read(tmp_path, f"    feeding: {{destinations: {{one: {{{written}}}}}}}\n", top)
-    assert f"`{meant}`" in mistake
+    for written, meant in AN_INDEX_AND_A_DESTINATION_OF_A_SOURCE_ARE_DISTINGUISHED:
+        with subtests.test(written):
+            top = "indexes: {near: {path: near}}\ndestinations: {far: {type: jsonl, path: far}}\n"
+            (mistake,) = read(tmp_path, f"    feeding: {{destinations: {{one: {{{written}}}}}}}\n", top)
+            assert f"`{meant}`" in mistake

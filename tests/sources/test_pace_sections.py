@@ -25,40 +25,35 @@ def compiled(folder: Path, **options: Any) -> CompiledSource:
     return compile_source(project.sources["s"], project)
 
 
-@pytest.mark.parametrize(
-    ("options", "problem", "instead"),
-    [
-        (
-            {"politeness": {"variable_delay": {"Monday": 3}}},
-            "`Monday` is not a span of the week: it does not have the form",
-            "Mon:08.30-Fri:17.45",
-        ),
-        ({"politeness": {"variable_delay": {"Mon:08-Mon:09": "often"}}}, "often", "suspend"),
-        ({"politeness": {"variable_delay": {"Mon:08-Mon:09": -1}}}, "-1", "suspend"),
-        ({"priority": {"default": 3}}, "`default` is level 3, and there are 1", "raise `levels`"),
-        ({"priority": {"levels": 2, "level": {4: {"share": 2}}}}, "level 4 is described", "levels: 4"),
-        ({"sites": {"aliases": {"a": "b", "b": "c"}}}, "an alias itself", "name the host"),
-        ({"sites": {"aliases": {"http://a/": "b"}}}, "is not a host name", "write the host alone"),
-        ({"sites": {"alias_files": ["missing.txt"]}}, "missing.txt", "one rule a line"),
-    ],
-    ids=[
-        "span",
-        "value of a span",
-        "value below 0",
-        "fast_149",
-        "fast_148",
-        "fast_10-chain",
-        "fast_10-url",
-        "fast_10-no file",
-    ],
-)
-def test_mistakes(tmp_path: Path, options: dict[str, Any], problem: str, instead: str) -> None:
-    loaded = load_project(write(tmp_path, **options))
-    assert loaded.project is None
-    (finding,) = loaded.findings
-    text = str(finding)
-    assert problem in text
-    assert instead in text
+MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "span": (
+        {"politeness": {"variable_delay": {"Monday": 3}}},
+        "`Monday` is not a span of the week: it does not have the form",
+        "Mon:08.30-Fri:17.45",
+    ),
+    "value of a span": ({"politeness": {"variable_delay": {"Mon:08-Mon:09": "often"}}}, "often", "suspend"),
+    "value below 0": ({"politeness": {"variable_delay": {"Mon:08-Mon:09": -1}}}, "-1", "suspend"),
+    "fast_149": ({"priority": {"default": 3}}, "`default` is level 3, and there are 1", "raise `levels`"),
+    "fast_148": (
+        {"priority": {"levels": 2, "level": {4: {"share": 2}}}},
+        "level 4 is described",
+        "levels: 4",
+    ),
+    "fast_10-chain": ({"sites": {"aliases": {"a": "b", "b": "c"}}}, "an alias itself", "name the host"),
+    "fast_10-url": ({"sites": {"aliases": {"http://a/": "b"}}}, "is not a host name", "write the host alone"),
+    "fast_10-no file": ({"sites": {"alias_files": ["missing.txt"]}}, "missing.txt", "one rule a line"),
+}
+
+
+def test_mistakes(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (options, problem, instead) in MISTAKES.items():
+        with subtests.test(name):
+            loaded = load_project(write(tmp_path, **options))
+            assert loaded.project is None
+            (finding,) = loaded.findings
+            text = str(finding)
+            assert problem in text
+            assert instead in text
 
 
 def test_a_line_of_an_alias_file_without_aliases_is_a_mistake(tmp_path: Path) -> None:

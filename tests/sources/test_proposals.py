@@ -44,22 +44,32 @@ def test_all_sections_are_looked_at() -> None:
     assert "logins" in {name.rpartition(".")[2] for name, _ in EXAMPLES}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [one for _, one in EXAMPLES],
-    ids=[f"{name}-{number}" for number, (name, _) in enumerate(EXAMPLES)],
-)
-def test_an_example_is_yaml(value: Any) -> None:
-    as_written = yaml.safe_load(f"name: {flow_of(value)}")["name"]
-    assert as_written == yaml.safe_load(yaml.safe_dump(value))
+def test_an_example_is_yaml(subtests: pytest.Subtests) -> None:
+    for name, value in EXAMPLES:
+        with subtests.test(name, value=value):
+            as_written = yaml.safe_load(f"name: {flow_of(value)}")["name"]
+            assert as_written == yaml.safe_load(yaml.safe_dump(value))
 
 
-@pytest.mark.parametrize(
-    "text", ["${PW}", "it's ${A}, b", "yes", "1", "", "a: b", "#x", "{aes}A=", "[a", "https://a/"]
-)
-def test_a_text_stays_itself(text: str) -> None:
-    assert yaml.safe_load(f"[{flow_of(text)}]") == [text]
-    assert yaml.safe_load(f"a: {flow_of(text)}") == {"a": text}
+AS_THEY_STAND = [
+    "${PW}",
+    "it's ${A}, b",
+    "yes",
+    "1",
+    "",
+    "a: b",
+    "#x",
+    "{aes}A=",
+    "[a",
+    "https://a/",
+]
+
+
+def test_a_text_stays_itself(subtests: pytest.Subtests) -> None:
+    for text in AS_THEY_STAND:
+        with subtests.test(text):
+            assert yaml.safe_load(f"[{flow_of(text)}]") == [text]
+            assert yaml.safe_load(f"a: {flow_of(text)}") == {"a": text}
 
 
 WEB = {"start_urls": ["https://a.example/"]}
@@ -113,15 +123,17 @@ def findings_of(tmp_path: Any, source: dict[str, Any]) -> list[Any]:
     return list(load_project(file).findings)
 
 
-@pytest.mark.parametrize("case", MISTAKES)
-def test_what_lint_proposes_can_be_pasted_and_cures_the_mistake(tmp_path: Any, case: str) -> None:
-    source, option = MISTAKES[case]
-    found = findings_of(tmp_path, source)
-    assert {finding.key.split(".")[2] for finding in found} == {option}, "one mistake makes no second one"
-    for finding in found:
-        for proposed in re.findall(r"`([^`]+)`", finding.instead):
-            cured = findings_of(tmp_path, pasted(source, finding.key.split(".")[2:], proposed))
-            assert [one for one in cured if one.fatal] == [], proposed
+def test_what_lint_proposes_can_be_pasted_and_cures_the_mistake(
+    tmp_path: Any, subtests: pytest.Subtests
+) -> None:
+    for name, (source, option) in MISTAKES.items():
+        with subtests.test(name):
+            found = findings_of(tmp_path, source)
+            assert {finding.key.split(".")[2] for finding in found} == {option}, "and makes no second mistake"
+            for finding in found:
+                for proposed in re.findall(r"`([^`]+)`", finding.instead):
+                    cured = findings_of(tmp_path, pasted(source, finding.key.split(".")[2:], proposed))
+                    assert [one for one in cured if one.fatal] == [], proposed
 
 
 def pasted(source: dict[str, Any], path: list[str], proposed: str) -> dict[str, Any]:

@@ -68,24 +68,25 @@ def read(folder: Path, **sources: dict[str, Any]) -> tuple[Project | None, list[
     ]
 
 
-@pytest.mark.parametrize("options", BEYOND_PUBLIC.values(), ids=BEYOND_PUBLIC)
 def test_a_source_that_reaches_more_than_the_public_has_to_confirm(
-    tmp_path: Path, options: dict[str, Any]
+    tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    project, findings = read(tmp_path, a={"public": True, **options})
-    (finding,) = findings
-    assert (finding.fatal, finding.key, finding.line) == (True, "sources.a.public", 3)
-    assert Path(finding.file).name == "ultracrawl.yaml"
-    assert "confirmed" in finding.instead
-    assert project is None or project.public_sources == ()
-    for more in ({"public": "confirmed"}, {"public": True, "acl": ["staff"]}):
-        project, findings = read(tmp_path, a={**options, **more})
-        assert findings == []
-        assert project is not None
-        assert project.public_sources == ("a",)
-    for more in ({}, {"public": False}):
-        project, findings = read(tmp_path, a={**options, **more})
-        assert (findings, project and project.public_sources) == ([], ())
+    for name, options in BEYOND_PUBLIC.items():
+        with subtests.test(name):
+            project, findings = read(tmp_path, a={"public": True, **options})
+            (finding,) = findings
+            assert (finding.fatal, finding.key, finding.line) == (True, "sources.a.public", 3)
+            assert Path(finding.file).name == "ultracrawl.yaml"
+            assert "confirmed" in finding.instead
+            assert project is None or project.public_sources == ()
+            for more in ({"public": "confirmed"}, {"public": True, "acl": ["staff"]}):
+                project, findings = read(tmp_path, a={**options, **more})
+                assert findings == []
+                assert project is not None
+                assert project.public_sources == ("a",)
+            for more in ({}, {"public": False}):
+                project, findings = read(tmp_path, a={**options, **more})
+                assert (findings, project and project.public_sources) == ([], ())
 
 
 @pytest.mark.parametrize("options", PLAIN.values(), ids=PLAIN)

@@ -25,53 +25,55 @@ def loaded(folder: Path, entry: Any) -> Any:
     return load_project(file)
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        pytest.param({"password": 31337}, "the secret is not a text", id="number"),
-        pytest.param({"password": [HIDDEN]}, "the secret is not a text", id="list"),
-        pytest.param({"password": ""}, "the secret is empty", id="empty"),
-        pytest.param({"password": None}, "the secret is not a text", id="null"),
-        pytest.param({"pasword": "x"}, "unknown option `pasword`", id="misspelt"),
-        pytest.param({"url": f"https://u:{HIDDEN}@a.example/"}, "holds a user name or password", id="in-url"),
-        pytest.param({"url": "staff"}, "not an absolute URL", id="no-url"),
-        pytest.param({"url": None}, "neither `url` nor `realm`", id="nowhere"),
-        pytest.param({"scheme": "kerberos"}, "`kerberos` is not a known value", id="scheme"),
-        pytest.param({"user": "a:b", "scheme": "basic"}, "holds a colon", id="colon"),
-        pytest.param({"user": ""}, "is empty", id="no-user"),
-    ],
-)
-def test_mistakes_name_the_option_and_never_the_secret(tmp_path: Path, change: Any, problem: str) -> None:
-    findings = [one for one in loaded(tmp_path, {**ENTRY, **change}).findings if one.fatal]
-    assert any(problem in finding.problem for finding in findings), findings
-    assert HIDDEN not in repr(findings)
-    assert "31337" not in repr(findings)
+MISTAKES: dict[str, tuple[Any, str]] = {
+    "number": ({"password": 31337}, "the secret is not a text"),
+    "list": ({"password": [HIDDEN]}, "the secret is not a text"),
+    "empty": ({"password": ""}, "the secret is empty"),
+    "null": ({"password": None}, "the secret is not a text"),
+    "misspelt": ({"pasword": "x"}, "unknown option `pasword`"),
+    "in-url": ({"url": f"https://u:{HIDDEN}@a.example/"}, "holds a user name or password"),
+    "no-url": ({"url": "staff"}, "not an absolute URL"),
+    "nowhere": ({"url": None}, "neither `url` nor `realm`"),
+    "scheme": ({"scheme": "kerberos"}, "`kerberos` is not a known value"),
+    "colon": ({"user": "a:b", "scheme": "basic"}, "holds a colon"),
+    "no-user": ({"user": ""}, "is empty"),
+}
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        'password: "HIDDEN',
-        "password: HIDDEN: x",
-        "password: [HIDDEN",
-        "password: &HIDDEN",
-        "password: *HIDDEN",
-        "password: !HIDDEN x",
-        "password: %HIDDEN",
-        'password: "HIDDEN\\q"',
-        "password: HIDDEN\n        password: HIDDEN",
-        "- HIDDEN",
-    ],
-)
-def test_p4_broken_yaml_does_not_show_a_secret(tmp_path: Path, line: str) -> None:
-    text = (
-        "sources:\n  a:\n    start_urls: [https://a.example/]\n    authentication:\n      s:\n"
-        f"        user: u\n        url: https://a.example/\n        {line.replace('HIDDEN', HIDDEN)}\n"
-    )
-    (tmp_path / "ultracrawl.yaml").write_text(text)
-    findings = load_project(tmp_path / "ultracrawl.yaml").findings
-    assert findings
-    assert HIDDEN not in repr(findings)
+def test_mistakes_name_the_option_and_never_the_secret(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, (change, problem) in MISTAKES.items():
+        with subtests.test(name):
+            findings = [one for one in loaded(tmp_path, {**ENTRY, **change}).findings if one.fatal]
+            assert any(problem in finding.problem for finding in findings), findings
+            assert HIDDEN not in repr(findings)
+            assert "31337" not in repr(findings)
+
+
+BROKEN = [
+    'password: "HIDDEN',
+    "password: HIDDEN: x",
+    "password: [HIDDEN",
+    "password: &HIDDEN",
+    "password: *HIDDEN",
+    "password: !HIDDEN x",
+    "password: %HIDDEN",
+    'password: "HIDDEN\\q"',
+    "password: HIDDEN\n        password: HIDDEN",
+    "- HIDDEN",
+]
+
+
+def test_p4_broken_yaml_does_not_show_a_secret(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for line in BROKEN:
+        with subtests.test(line):
+            text = (
+                "sources:\n  a:\n    start_urls: [https://a.example/]\n    authentication:\n      s:\n"
+                f"        user: u\n        url: https://a.example/\n        {line.replace('HIDDEN', HIDDEN)}\n"
+            )
+            (tmp_path / "ultracrawl.yaml").write_text(text)
+            findings = load_project(tmp_path / "ultracrawl.yaml").findings
+            assert findings
+            assert HIDDEN not in repr(findings)
 
 
 @pytest.mark.parametrize(

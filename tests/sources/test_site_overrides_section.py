@@ -17,27 +17,28 @@ def load(folder: Path, written: str) -> Any:
     return load_one(folder, HEAD + written)
 
 
-@pytest.mark.parametrize(
-    ("option", "instead"),
-    [
-        ("politeness: {per_address: true}", "`politeness` of the source"),
-        ("limits: {pages: 3}", "`limits` of the source"),
-        ("limits: {seconds: 3}", "`limits` of the source"),
-        ("limits: {bytes: 3 MB}", "`limits` of the source"),
-        ("limits: {documents: 3}", "`limits` of the source"),
-        ("limits: {disk_free: 3}", "`limits` of the source"),
-        ("limits: {url_length: 99}", "`limits` of the source"),
-        ("refresh: {interval: 3 h}", "`refresh.interval`"),
-        ("refresh: {mode: scratch}", "`refresh.mode`"),
-        ("refresh: {adaptive: {on: true}}", "`refresh.adaptive`"),
-        ("javascript: {pages: 3}", "`javascript` of the source"),
-        ("javascript: {hash_routes: true}", "`javascript` of the source"),
-    ],
-)
-def test_options_of_all_sites_are_refused(tmp_path: Path, option: str, instead: str) -> None:
-    (finding,) = load(tmp_path, f"        h.example:\n          {option}\n").findings
-    assert (finding.line, finding.fatal) == (7, True)
-    assert instead in finding.instead
+REFUSED = [
+    ("politeness: {per_address: true}", "`politeness` of the source"),
+    ("limits: {pages: 3}", "`limits` of the source"),
+    ("limits: {seconds: 3}", "`limits` of the source"),
+    ("limits: {bytes: 3 MB}", "`limits` of the source"),
+    ("limits: {documents: 3}", "`limits` of the source"),
+    ("limits: {disk_free: 3}", "`limits` of the source"),
+    ("limits: {url_length: 99}", "`limits` of the source"),
+    ("refresh: {interval: 3 h}", "`refresh.interval`"),
+    ("refresh: {mode: scratch}", "`refresh.mode`"),
+    ("refresh: {adaptive: {on: true}}", "`refresh.adaptive`"),
+    ("javascript: {pages: 3}", "`javascript` of the source"),
+    ("javascript: {hash_routes: true}", "`javascript` of the source"),
+]
+
+
+def test_options_of_all_sites_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for option, instead in REFUSED:
+        with subtests.test(option):
+            (finding,) = load(tmp_path, f"        h.example:\n          {option}\n").findings
+            assert (finding.line, finding.fatal) == (7, True)
+            assert instead in finding.instead
 
 
 def test_all_mistakes_are_reported_at_once_each_at_its_line(tmp_path: Path) -> None:

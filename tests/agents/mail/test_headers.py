@@ -9,30 +9,31 @@ from ultracrawl.agents.mail.headers import message_id_hash, read_header
 DEV = frozenset({"dev@example.com"})
 
 
-@pytest.mark.parametrize(
-    ("header", "belongs"),
-    [
-        (b"To: dev@example.com", True),
-        (b"Cc: Dev <DEV@example.COM>", True),
-        (b"To: a@example.com\nTo: dev@example.com", True),
-        (b"To: undisclosed: dev@example.com;", True),
-        (b"To: =?utf-8?q?Dev_=3Cdev=40example=2Ecom=3E?=", True),
-        (b"To: dev@example.com; b@example.com", True),
-        (b"To: \xff\xfe <dev@example.com>", True),
-        (b"To: web-dev@example.com", False),
-        (b"To: dev@example.com.org", False),
-        (b'To: "dev@example.com" <other@example.com>', False),
-        (b"Subject: dev@example.com", False),
-        (b"To: =?utf-8?b?abcde?=", False),
-        (b"To: =?utf-8?b?RGV2IDxkZXZAZXhhbXBsZS5jb20+I?=", True),
-        (b"To: =?x-none?q?Dev_=3Cdev=40example=2Ecom=3E?=", True),
-        (b"To: =?utf-8?b?abcde?=, dev@example.com", True),
-        (b"", False),
-    ],
-)
-def test_whole_addresses_in_to_and_cc_count(header: bytes, belongs: bool) -> None:
-    assert read_header(header + b"\n\n", 1, DEV).belongs == belongs
-    assert read_header(header + b"\n\n", 1, frozenset()).belongs
+ADDRESSES: list[tuple[bytes, bool]] = [
+    (b"To: dev@example.com", True),
+    (b"Cc: Dev <DEV@example.COM>", True),
+    (b"To: a@example.com\nTo: dev@example.com", True),
+    (b"To: undisclosed: dev@example.com;", True),
+    (b"To: =?utf-8?q?Dev_=3Cdev=40example=2Ecom=3E?=", True),
+    (b"To: dev@example.com; b@example.com", True),
+    (b"To: \xff\xfe <dev@example.com>", True),
+    (b"To: web-dev@example.com", False),
+    (b"To: dev@example.com.org", False),
+    (b'To: "dev@example.com" <other@example.com>', False),
+    (b"Subject: dev@example.com", False),
+    (b"To: =?utf-8?b?abcde?=", False),
+    (b"To: =?utf-8?b?RGV2IDxkZXZAZXhhbXBsZS5jb20+I?=", True),
+    (b"To: =?x-none?q?Dev_=3Cdev=40example=2Ecom=3E?=", True),
+    (b"To: =?utf-8?b?abcde?=, dev@example.com", True),
+    (b"", False),
+]
+
+
+def test_whole_addresses_in_to_and_cc_count(subtests: pytest.Subtests) -> None:
+    for header, belongs in ADDRESSES:
+        with subtests.test(header=header, belongs=belongs):
+            assert read_header(header + b"\n\n", 1, DEV).belongs == belongs
+            assert read_header(header + b"\n\n", 1, frozenset()).belongs
 
 
 def test_a_message_id_names_a_mail_and_else_its_header_and_size() -> None:

@@ -38,35 +38,37 @@ def test_the_example_is_a_definition(tmp_path: Path) -> None:
     assert (loaded.findings, source.folders, source.addresses) == ((), ("INBOX",), ("dev@example.com",))
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("server", "imap.example.com"),
-        ("server", "pop3://imap.example.com"),
-        ("server", "imaps://imap.example.com/INBOX"),
-        ("server", "imaps://reader@imap.example.com"),
-        ("server", "imaps://imap.example.com:x"),
-        ("server", "imaps://imap.example.com:0"),
-        ("user", "a\nb"),
-        ("folders", []),
-        ("folders", ["a\r\nb"]),
-        ("addresses", ["dev"]),
-        ("addresses", ["Dev <dev@example.com>"]),
-        ("display_url", "https://lists.example.com/"),
-        ("display_url", "https://lists.example.com/{id}"),
-        ("display_url", "javascript:{message_id}"),
-        ("expunged", "never"),
-        ("types", ["application/pdf"]),
-        ("start_urls", ["https://a.example/"]),
-    ],
-)
-def test_a_wrong_option_is_a_mistake_with_its_line(tmp_path: Path, option: str, value: object) -> None:
-    (finding,) = findings(tmp_path, **{option: value})
-    lines = (tmp_path / "ultracrawl.yaml").read_text().splitlines()
-    assert finding.key.startswith(f"sources.list.{option}")
-    assert (
-        finding.line >= lines.index(next(line for line in lines if line.strip().startswith(f"{option}:"))) + 1
-    )
+WRONG: list[tuple[str, object]] = [
+    ("server", "imap.example.com"),
+    ("server", "pop3://imap.example.com"),
+    ("server", "imaps://imap.example.com/INBOX"),
+    ("server", "imaps://reader@imap.example.com"),
+    ("server", "imaps://imap.example.com:x"),
+    ("server", "imaps://imap.example.com:0"),
+    ("user", "a\nb"),
+    ("folders", []),
+    ("folders", ["a\r\nb"]),
+    ("addresses", ["dev"]),
+    ("addresses", ["Dev <dev@example.com>"]),
+    ("display_url", "https://lists.example.com/"),
+    ("display_url", "https://lists.example.com/{id}"),
+    ("display_url", "javascript:{message_id}"),
+    ("expunged", "never"),
+    ("types", ["application/pdf"]),
+    ("start_urls", ["https://a.example/"]),
+]
+
+
+def test_a_wrong_option_is_a_mistake_with_its_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for option, value in WRONG:
+        with subtests.test(option, value=value):
+            (finding,) = findings(tmp_path, **{option: value})
+            lines = (tmp_path / "ultracrawl.yaml").read_text().splitlines()
+            assert finding.key.startswith(f"sources.list.{option}")
+            assert (
+                finding.line
+                >= lines.index(next(line for line in lines if line.strip().startswith(f"{option}:"))) + 1
+            )
 
 
 @pytest.mark.parametrize("token", [None, "file:token"])

@@ -348,34 +348,33 @@ def test_a_file_that_is_no_database_is_no_mistake_of_the_definition(tmp_path: Pa
     assert not last.mistake
 
 
-@pytest.mark.parametrize(
-    ("database", "original", "told"),
-    [
-        ("postgresql", {"sqlstate": "28P01"}, "correct the user, the password"),
-        ("postgresql", {"sqlstate": "3D000"}, "correct the user, the password"),
-        ("postgresql", {"sqlstate": "42501"}, "grant the permission"),
-        ("postgresql", {"sqlstate": "42703"}, "correct the definition"),
-        ("postgresql", {"sqlstate": "57P01"}, ""),
-        ("postgresql", {"sqlstate": "40001"}, ""),
-        (
-            "postgresql",
-            {"pgconn": SimpleNamespace(needs_password=True, used_password=False)},
-            "correct the user",
-        ),
-        ("postgresql", {"pgconn": SimpleNamespace(needs_password=False, used_password=False)}, ""),
-        ("mysql", {"args": (1045, "Access denied")}, "correct the user, the password"),
-        ("mariadb", {"args": (1142, "INSERT command denied")}, "grant the permission"),
-        ("mariadb", {"args": (1146, "no such table")}, "correct the definition"),
-        ("mariadb", {"args": (2006, "server has gone away")}, ""),
-        ("sqlite", {"sqlite_errorcode": sqlite3.SQLITE_READONLY_DBMOVED}, "grant the permission"),
-        ("sqlite", {"sqlite_errorcode": sqlite3.SQLITE_BUSY}, ""),
-        ("oracle", {"args": ("ORA-1",)}, ""),
-    ],
-)
-def test_what_does_not_heal_is_known_by_its_code(
-    database: str, original: dict[str, object], told: str
-) -> None:
-    failure = DBAPIError("SELECT 1", {}, SimpleNamespace(**{"args": (), **original}))  # type: ignore[arg-type]
-    advice = advice_for(failure, database)
-    assert advice.startswith(told)
-    assert bool(advice) is bool(told)
+CODES: list[tuple[str, dict[str, object], str]] = [
+    ("postgresql", {"sqlstate": "28P01"}, "correct the user, the password"),
+    ("postgresql", {"sqlstate": "3D000"}, "correct the user, the password"),
+    ("postgresql", {"sqlstate": "42501"}, "grant the permission"),
+    ("postgresql", {"sqlstate": "42703"}, "correct the definition"),
+    ("postgresql", {"sqlstate": "57P01"}, ""),
+    ("postgresql", {"sqlstate": "40001"}, ""),
+    (
+        "postgresql",
+        {"pgconn": SimpleNamespace(needs_password=True, used_password=False)},
+        "correct the user",
+    ),
+    ("postgresql", {"pgconn": SimpleNamespace(needs_password=False, used_password=False)}, ""),
+    ("mysql", {"args": (1045, "Access denied")}, "correct the user, the password"),
+    ("mariadb", {"args": (1142, "INSERT command denied")}, "grant the permission"),
+    ("mariadb", {"args": (1146, "no such table")}, "correct the definition"),
+    ("mariadb", {"args": (2006, "server has gone away")}, ""),
+    ("sqlite", {"sqlite_errorcode": sqlite3.SQLITE_READONLY_DBMOVED}, "grant the permission"),
+    ("sqlite", {"sqlite_errorcode": sqlite3.SQLITE_BUSY}, ""),
+    ("oracle", {"args": ("ORA-1",)}, ""),
+]
+
+
+def test_what_does_not_heal_is_known_by_its_code(subtests: pytest.Subtests) -> None:
+    for database, original, told in CODES:
+        with subtests.test(database, original=original):
+            failure = DBAPIError("SELECT 1", {}, SimpleNamespace(**{"args": (), **original}))  # type: ignore[arg-type]
+            advice = advice_for(failure, database)
+            assert advice.startswith(told)
+            assert bool(advice) is bool(told)

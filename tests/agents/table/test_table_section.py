@@ -50,28 +50,29 @@ def test_ultra_search_31_a_text_column_is_no_attribute(tmp_path: Path) -> None:
     assert told.startswith(sentence("table.text_column_mapped"))
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("select: SELECT 1", "`table` and `select` exclude each other; write one of them"),
-        ("changes: {log: l, column: c}", "`column` and `log` exclude each other; write one of them"),
-        ("display_url: https://x.example/id", "contains no column; write columns in braces"),
-        ("display_url: 'https://x.example/{id'", "contains no column; write columns in braces"),
-        ("display_url: 'javascript:show({id})'", "makes no URLs that hits can link to"),
-        ("display_url: 'tickets/{id}'", "makes no URLs that hits can link to"),
-        (
-            "repeated: {tag: {table: t, key: [a, b], value: c}}",
-            "`repeated.tag` has 2 key columns, and the source 1",
-        ),
-        ("value_lists: {Status: {}}", "this defines no list, or more than one"),
-        ("start_urls: [https://x.example/]", "does not apply to a source of type `table`"),
-        ("robots: {obey: false}", "does not apply to a source of type `table`"),
-    ],
-)
-def test_mistakes_are_reported_with_their_line(tmp_path: Path, line: str, told: str) -> None:
-    (said,) = findings(tmp_path, line)
-    assert said.startswith("ultracrawl.yaml:")
-    assert told in said
+MISTAKES = [
+    ("select: SELECT 1", "`table` and `select` exclude each other; write one of them"),
+    ("changes: {log: l, column: c}", "`column` and `log` exclude each other; write one of them"),
+    ("display_url: https://x.example/id", "contains no column; write columns in braces"),
+    ("display_url: 'https://x.example/{id'", "contains no column; write columns in braces"),
+    ("display_url: 'javascript:show({id})'", "makes no URLs that hits can link to"),
+    ("display_url: 'tickets/{id}'", "makes no URLs that hits can link to"),
+    (
+        "repeated: {tag: {table: t, key: [a, b], value: c}}",
+        "`repeated.tag` has 2 key columns, and the source 1",
+    ),
+    ("value_lists: {Status: {}}", "this defines no list, or more than one"),
+    ("start_urls: [https://x.example/]", "does not apply to a source of type `table`"),
+    ("robots: {obey: false}", "does not apply to a source of type `table`"),
+]
+
+
+def test_mistakes_are_reported_with_their_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for line, told in MISTAKES:
+        with subtests.test(line):
+            (said,) = findings(tmp_path, line)
+            assert said.startswith("ultracrawl.yaml:")
+            assert told in said
 
 
 @pytest.mark.parametrize(

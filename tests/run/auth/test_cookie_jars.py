@@ -39,78 +39,50 @@ class Web:
         return seen[0]
 
 
-@pytest.mark.parametrize(
-    ("setter", "cookie", "url", "sent"),
-    [
-        pytest.param("http://a.example/", "a=1", "http://a.example/x", True, id="its-host"),
-        pytest.param("http://a.example/", "a=1", "http://b.example/", False, id="P4-another-host"),
-        pytest.param("http://a.example/", "a=1", "http://www.a.example/", False, id="P4-host-only"),
-        pytest.param(
-            "http://w.a.example/", "a=1; Domain=a.example", "http://b.a.example/", True, id="domain"
-        ),
-        pytest.param(
-            "http://w.a.example/", "a=1; Domain=.a.example", "http://a.example/", True, id="leading-dot"
-        ),
-        pytest.param(
-            "http://w.a.example/", "a=1; Domain=b.example", "http://b.example/", False, id="P4-foreign-domain"
-        ),
-        pytest.param(
-            "http://w.a.co.uk/", "a=1; Domain=co.uk", "http://b.co.uk/", False, id="P4-public-suffix"
-        ),
-        pytest.param(
-            "http://a.github.io/",
-            "a=1; Domain=github.io",
-            "http://b.github.io/",
-            False,
-            id="P4-private-suffix",
-        ),
-        pytest.param("http://w.a.com/", "a=1; Domain=com", "http://w.a.com/", False, id="P4-top-level"),
-        pytest.param(
-            "http://127.0.0.1/", "a=1; Domain=0.0.1", "http://126.0.0.1/", False, id="P4-part-of-an-address"
-        ),
-        pytest.param("http://127.0.0.1/", "a=1", "http://127.0.0.1:8080/", False, id="P4-port"),
-        pytest.param("https://a.example/", "a=1; Secure", "http://a.example/", False, id="P4-secure"),
-        pytest.param("https://a.example/", "a=1; Secure", "https://a.example/", True, id="secure-over-tls"),
-        pytest.param("http://a.example/", "a=1; Path=/s", "http://a.example/s/x", True, id="path"),
-        pytest.param(
-            "http://a.example/", "a=1; Path=/s", "http://a.example/start", False, id="path-whole-steps"
-        ),
-        pytest.param("http://a.example/s/p", "a=1", "http://a.example/other", False, id="default-path"),
-        pytest.param("http://a.example/", "a=1; Secure", "https://a.example/", False, id="secure-by-http"),
-        pytest.param("https://a.example/", "__Secure-a=1", "https://a.example/", False, id="not-secure"),
-        pytest.param(
-            "https://a.example/", "__secure-a=1; Secure", "https://a.example/", True, id="is-secure"
-        ),
-        pytest.param("https://a.example/", "__Host-a=1; Path=/", "https://a.example/", False, id="not-host"),
-        pytest.param(
-            "http://a.example/", "__Host-a=1; Path=/; Secure", "https://a.example/", False, id="host-by-http"
-        ),
-        pytest.param(
-            "https://a.example/", "__Host-a=1; Path=/s; Secure", "https://a.example/s", False, id="host-path"
-        ),
-        pytest.param(
-            "https://a.example/",
-            "__Host-a=1; Path=/; Secure; Domain=a.example",
-            "https://a.example/",
-            False,
-            id="host-with-domain",
-        ),
-        pytest.param(
-            "https://a.example/", "__Host-a=1; Path=/; Secure", "https://a.example/", True, id="is-host"
-        ),
-        pytest.param("http://a.example/", "a=gr\xfc\xdf", "http://a.example/", True, id="bytes-as-they-came"),
-        pytest.param("http://a.example/", "a=1; Max-Age=0", "http://a.example/", False, id="deleted"),
-        pytest.param("http://a.example/", "a=1; HttpOnly", "http://a.example/", True, id="http-only"),
-        pytest.param("http://localhost/", "a=1", "http://localhost/", True, id="no-dot"),
-        pytest.param(
-            "http://a.example/", "a=" + "x" * MAX_COOKIE_LENGTH, "http://a.example/", False, id="too-large"
-        ),
-    ],
-)
-def test_ultra_search_12_3_where_cookies_go(setter: str, cookie: str, url: str, sent: bool) -> None:
-    web = Web()
-    web.get(setter, cookie)
-    assert web.get(url) == (cookie.partition(";")[0] if sent else "")
+COOKIES: dict[str, tuple[str, str, str, bool]] = {
+    "its-host": ("http://a.example/", "a=1", "http://a.example/x", True),
+    "P4-another-host": ("http://a.example/", "a=1", "http://b.example/", False),
+    "P4-host-only": ("http://a.example/", "a=1", "http://www.a.example/", False),
+    "domain": ("http://w.a.example/", "a=1; Domain=a.example", "http://b.a.example/", True),
+    "leading-dot": ("http://w.a.example/", "a=1; Domain=.a.example", "http://a.example/", True),
+    "P4-foreign-domain": ("http://w.a.example/", "a=1; Domain=b.example", "http://b.example/", False),
+    "P4-public-suffix": ("http://w.a.co.uk/", "a=1; Domain=co.uk", "http://b.co.uk/", False),
+    "P4-private-suffix": ("http://a.github.io/", "a=1; Domain=github.io", "http://b.github.io/", False),
+    "P4-top-level": ("http://w.a.com/", "a=1; Domain=com", "http://w.a.com/", False),
+    "P4-part-of-an-address": ("http://127.0.0.1/", "a=1; Domain=0.0.1", "http://126.0.0.1/", False),
+    "P4-port": ("http://127.0.0.1/", "a=1", "http://127.0.0.1:8080/", False),
+    "P4-secure": ("https://a.example/", "a=1; Secure", "http://a.example/", False),
+    "secure-over-tls": ("https://a.example/", "a=1; Secure", "https://a.example/", True),
+    "path": ("http://a.example/", "a=1; Path=/s", "http://a.example/s/x", True),
+    "path-whole-steps": ("http://a.example/", "a=1; Path=/s", "http://a.example/start", False),
+    "default-path": ("http://a.example/s/p", "a=1", "http://a.example/other", False),
+    "secure-by-http": ("http://a.example/", "a=1; Secure", "https://a.example/", False),
+    "not-secure": ("https://a.example/", "__Secure-a=1", "https://a.example/", False),
+    "is-secure": ("https://a.example/", "__secure-a=1; Secure", "https://a.example/", True),
+    "not-host": ("https://a.example/", "__Host-a=1; Path=/", "https://a.example/", False),
+    "host-by-http": ("http://a.example/", "__Host-a=1; Path=/; Secure", "https://a.example/", False),
+    "host-path": ("https://a.example/", "__Host-a=1; Path=/s; Secure", "https://a.example/s", False),
+    "host-with-domain": (
+        "https://a.example/",
+        "__Host-a=1; Path=/; Secure; Domain=a.example",
+        "https://a.example/",
+        False,
+    ),
+    "is-host": ("https://a.example/", "__Host-a=1; Path=/; Secure", "https://a.example/", True),
+    "bytes-as-they-came": ("http://a.example/", "a=gr\xfc\xdf", "http://a.example/", True),
+    "deleted": ("http://a.example/", "a=1; Max-Age=0", "http://a.example/", False),
+    "http-only": ("http://a.example/", "a=1; HttpOnly", "http://a.example/", True),
+    "no-dot": ("http://localhost/", "a=1", "http://localhost/", True),
+    "too-large": ("http://a.example/", "a=" + "x" * MAX_COOKIE_LENGTH, "http://a.example/", False),
+}
+
+
+def test_ultra_search_12_3_where_cookies_go(subtests: pytest.Subtests) -> None:
+    for name, (setter, cookie, url, sent) in COOKIES.items():
+        with subtests.test(name):
+            web = Web()
+            web.get(setter, cookie)
+            assert web.get(url) == (cookie.partition(";")[0] if sent else "")
 
 
 @pytest.mark.parametrize(
@@ -155,25 +127,26 @@ def test_a_domain_has_so_many_cookies_at_most() -> None:
     assert web.get("http://a.example/").count("=") == MAX_COOKIES_PER_DOMAIN
 
 
-@pytest.mark.parametrize(
-    ("setter", "url", "across", "sent"),
-    [
-        ("http://a.example:8080/", "http://a.example:8080/x", False, True),
-        ("http://a.example:8080/", "http://a.example:9090/", False, False),
-        ("http://a.example:8080/", "http://a.example:9090/robots.txt", False, False),
-        ("http://a.example:8080/", "http://a.example/", False, False),
-        ("http://a.example/", "http://a.example:8080/", False, False),
-        ("http://a.example/", "https://a.example/", False, True),
-        ("http://a.example:80/", "https://a.example:443/", False, True),
-        ("http://a.example/", "http://a.example:443/", False, False),
-        ("http://a.example:8080/", "http://a.example:9090/", True, True),
-    ],
-)
-def test_p4_cookies_stay_with_the_port_that_set_them(setter: str, url: str, across: bool, sent: bool) -> None:
-    for cookie in ("sess=1", "sess=1; Domain=a.example"):
-        web = Web(across_ports=across)
-        web.get(setter, cookie)
-        assert web.get(url) == ("sess=1" if sent else "")
+PORTS: list[tuple[str, str, bool, bool]] = [
+    ("http://a.example:8080/", "http://a.example:8080/x", False, True),
+    ("http://a.example:8080/", "http://a.example:9090/", False, False),
+    ("http://a.example:8080/", "http://a.example:9090/robots.txt", False, False),
+    ("http://a.example:8080/", "http://a.example/", False, False),
+    ("http://a.example/", "http://a.example:8080/", False, False),
+    ("http://a.example/", "https://a.example/", False, True),
+    ("http://a.example:80/", "https://a.example:443/", False, True),
+    ("http://a.example/", "http://a.example:443/", False, False),
+    ("http://a.example:8080/", "http://a.example:9090/", True, True),
+]
+
+
+def test_p4_cookies_stay_with_the_port_that_set_them(subtests: pytest.Subtests) -> None:
+    for setter, url, across, sent in PORTS:
+        with subtests.test(setter, url=url, across=across):
+            for cookie in ("sess=1", "sess=1; Domain=a.example"):
+                web = Web(across_ports=across)
+                web.get(setter, cookie)
+                assert web.get(url) == ("sess=1" if sent else "")
 
 
 def test_cookies_of_one_name_from_two_ports_are_two() -> None:

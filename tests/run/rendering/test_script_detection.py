@@ -7,24 +7,24 @@ from support.until import bounded
 
 from ultracrawl.run.rendering.script_detection import has_scripts
 
+SCRIPTS: list[bytes] = [
+    b"<script>1</script>",
+    b"<SCRIPT SRC=/a.js></SCRIPT>",
+    b"<script type=module>1</script>",
+    b"<script type=''>1</script>",
+    b'<script async type="text/javascript">1</script>',
+    b"<script type=application/x-ecmascript>1</script>",
+    b'<script type="application/ld+json">{}</script><script>1</script>',
+    b"<body\nonload='f()'>",
+    b"<body/ONLOAD = f()>",
+    b"<link rel=preload href=/a.css onload=1>",
+]
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"<script>1</script>",
-        b"<SCRIPT SRC=/a.js></SCRIPT>",
-        b"<script type=module>1</script>",
-        b"<script type=''>1</script>",
-        b'<script async type="text/javascript">1</script>',
-        b"<script type=application/x-ecmascript>1</script>",
-        b'<script type="application/ld+json">{}</script><script>1</script>',
-        b"<body\nonload='f()'>",
-        b"<body/ONLOAD = f()>",
-        b"<link rel=preload href=/a.css onload=1>",
-    ],
-)
-def test_scripts_are_found(body: bytes) -> None:
-    assert has_scripts(b"<p>x" + body)
+
+def test_scripts_are_found(subtests: pytest.Subtests) -> None:
+    for body in SCRIPTS:
+        with subtests.test(body=body):
+            assert has_scripts(b"<p>x" + body)
 
 
 @pytest.mark.parametrize(

@@ -29,22 +29,23 @@ def public(request: pytest.FixtureRequest, tmp_path: Path) -> Service:
     return made
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/api/v1/search?q=heron", "/api/v1/search?q=", "/api/v1/search?q=gull", "/api/v1/search?q=zanzibra",
-        "/api/v1/search?q=guul", "/api/v1/search?q=zanz*", "/api/v1/search?q=heron+OR+gull",
-        "/api/v1/search?q=heron&group=birds", "/api/v1/suggest?q=gu", "/api/v1/suggest?q=za", "/api/v1/suggest?q=r",
-        "/?q=heron", "/?q=gu*", "/",
-    ],
-)  # fmt: skip
-def test_neighbours_are_in_no_answer(public: Service, path: str) -> None:
-    answer = Browser(public).get(path)
-    assert answer.status_code == 200, answer.text
-    asked = path.partition("?")[2]
-    text = answer.text.lower().replace(asked.lower(), "")
-    assert [word for word in SECRETS if re.search(rf"\b{word}\b", text) and word not in asked] == []
-    assert "sea.example" not in text
+PATHS = [
+"/api/v1/search?q=heron", "/api/v1/search?q=", "/api/v1/search?q=gull", "/api/v1/search?q=zanzibra",
+    "/api/v1/search?q=guul", "/api/v1/search?q=zanz*", "/api/v1/search?q=heron+OR+gull",
+    "/api/v1/search?q=heron&group=birds", "/api/v1/suggest?q=gu", "/api/v1/suggest?q=za", "/api/v1/suggest?q=r",
+    "/?q=heron", "/?q=gu*", "/",
+]  # fmt: skip
+
+
+def test_neighbours_are_in_no_answer(public: Service, subtests: pytest.Subtests) -> None:
+    for path in PATHS:
+        with subtests.test(path):
+            answer = Browser(public).get(path)
+            assert answer.status_code == 200, answer.text
+            asked = path.partition("?")[2]
+            text = answer.text.lower().replace(asked.lower(), "")
+            assert [word for word in SECRETS if re.search(rf"\b{word}\b", text) and word not in asked] == []
+            assert "sea.example" not in text
 
 
 def test_a_search_of_anybody_is_that_of_a_public_key(public: Service) -> None:
@@ -89,13 +90,16 @@ def test_a_filter_counts_and_names_no_values_of_private_documents(families: Serv
     assert chosen == PUBLIC_FAMILIES
 
 
-@pytest.mark.parametrize("value", ["Laridae", "Scolopacidae"])
-def test_a_value_of_private_documents_is_as_unknown_as_an_invented_one(families: Service, value: str) -> None:
-    pages = [
-        Browser(families).get(f"/?q=heron&where=Family%3D{name}").text.replace(name, "NAME")
-        for name in (value, "Inventidae")
-    ]
-    assert pages[0] == pages[1]
+def test_a_value_of_private_documents_is_as_unknown_as_an_invented_one(
+    families: Service, subtests: pytest.Subtests
+) -> None:
+    for value in ["Laridae", "Scolopacidae"]:
+        with subtests.test(value):
+            pages = [
+                Browser(families).get(f"/?q=heron&where=Family%3D{name}").text.replace(name, "NAME")
+                for name in (value, "Inventidae")
+            ]
+            assert pages[0] == pages[1]
 
 
 @pytest.mark.parametrize(
@@ -116,31 +120,37 @@ def test_a_filter_of_a_user_counts_what_the_user_may_see(
     assert {one["value"]: one["count"] for one in facets} == shown
 
 
-@pytest.mark.parametrize("name", ["source", "group", "index"])
-def test_a_private_name_is_as_unknown_as_an_invented_one(public: Service, name: str) -> None:
-    for path in ("/api/v1/search", "/api/v1/suggest"):
-        answers: list[Any] = []
-        for value in ({"source": "sea", "group": "coast", "index": "sea"}[name], "invented"):
-            answer = Browser(public).get(path, params={"q": "heron", name: value})
-            answers.append((answer.status_code, answer.text.replace(value, "NAME")))
-        assert answers[0] == answers[1]
+def test_a_private_name_is_as_unknown_as_an_invented_one(public: Service, subtests: pytest.Subtests) -> None:
+    for name in ["source", "group", "index"]:
+        with subtests.test(name):
+            for path in ("/api/v1/search", "/api/v1/suggest"):
+                answers: list[Any] = []
+                for value in ({"source": "sea", "group": "coast", "index": "sea"}[name], "invented"):
+                    answer = Browser(public).get(path, params={"q": "heron", name: value})
+                    answers.append((answer.status_code, answer.text.replace(value, "NAME")))
+                assert answers[0] == answers[1]
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/sources", "/sources/lake", "/sources/sea", "/sources/none", "/sources/lake/explain?url=x", "/schedules",
-     "/documents?source=lake&url=http://lake.example/heron", "/sources/lake/runs", "/sources/lake/urls"],
-)  # fmt: skip
-def test_anybody_may_only_search(public: Service, path: str) -> None:
-    first, other = Browser(public).get(f"/api/v1{path}"), Browser(public).get("/api/v1/sources/other")
-    assert (first.status_code, first.text) == (401, other.text)
+CLOSED = [
+    "/sources", "/sources/lake", "/sources/sea", "/sources/none", "/sources/lake/explain?url=x", "/schedules",
+    "/documents?source=lake&url=http://lake.example/heron", "/sources/lake/runs", "/sources/lake/urls",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "query", ["limit=21", "offset=201", "facet=Source", "where=Size=3", "like=x", "sort=date"]
-)
-def test_dear_searches_are_not_for_anybody(public: Service, query: str) -> None:
-    assert Browser(public).get(f"/api/v1/search?q=heron&{query}").status_code == 400
+def test_anybody_may_only_search(public: Service, subtests: pytest.Subtests) -> None:
+    for path in CLOSED:
+        with subtests.test(path):
+            first, other = Browser(public).get(f"/api/v1{path}"), Browser(public).get("/api/v1/sources/other")
+            assert (first.status_code, first.text) == (401, other.text)
+
+
+DEAR = ["limit=21", "offset=201", "facet=Source", "where=Size=3", "like=x", "sort=date"]
+
+
+def test_dear_searches_are_not_for_anybody(public: Service, subtests: pytest.Subtests) -> None:
+    for query in DEAR:
+        with subtests.test(query):
+            assert Browser(public).get(f"/api/v1/search?q=heron&{query}").status_code == 400
 
 
 def test_the_limit_of_an_address_shuts_out_no_other_and_no_user(public: Service) -> None:

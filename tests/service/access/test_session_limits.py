@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import httpx
@@ -71,11 +72,11 @@ def session_lives(headers: httpx.Headers) -> list[float]:
     return [float(one.partition("max-age=")[2].partition(";")[0]) for one in cookies]
 
 
-@pytest.mark.parametrize("name", ["expiry", "idle_timeout"])
-@pytest.mark.parametrize("value", [None, 0, "0 h", "-1 h", "never", "2000 d", [1]])
-def test_sessions_that_never_or_always_end_are_mistakes(tmp_path: Path, name: str, value: object) -> None:
-    path = tmp_path / "ultracrawl.yaml"
-    sources = {"lake": {"start_urls": ["https://lake.example/"]}}
-    path.write_text(yaml.safe_dump({"sources": sources, "sign_in": {"sessions": {name: value}}}))
-    (finding,) = load_project(path).findings
-    assert (finding.key, finding.fatal) == (f"sign_in.sessions.{name}", True)
+def test_sessions_that_never_or_always_end_are_mistakes(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, value in product(["expiry", "idle_timeout"], [None, 0, "0 h", "-1 h", "never", "2000 d", [1]]):
+        with subtests.test(name=name, value=value):
+            path = tmp_path / "ultracrawl.yaml"
+            sources = {"lake": {"start_urls": ["https://lake.example/"]}}
+            path.write_text(yaml.safe_dump({"sources": sources, "sign_in": {"sessions": {name: value}}}))
+            (finding,) = load_project(path).findings
+            assert (finding.key, finding.fatal) == (f"sign_in.sessions.{name}", True)

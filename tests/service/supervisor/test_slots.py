@@ -199,13 +199,13 @@ CASES: dict[str, tuple[list[WaitingOrder], list[ActiveCrawl], SlotLimits, Picks]
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_pick(case: str) -> None:
-    waiting, running, limits, expected = CASES[case]
-    assert pick(waiting, running, NOW, limits) == expected
-    assert pick(waiting[::-1], running[::-1], NOW, limits) == expected, (
-        "the order of the arguments says nothing"
-    )
+def test_pick(subtests: pytest.Subtests) -> None:
+    for case, (waiting, running, limits, expected) in CASES.items():
+        with subtests.test(case):
+            assert pick(waiting, running, NOW, limits) == expected
+            assert pick(waiting[::-1], running[::-1], NOW, limits) == expected, (
+                "the order of the arguments says nothing"
+            )
 
 
 # ---- what holds for all

@@ -24,32 +24,33 @@ def source(lines: str) -> str:
     return f"# sources\nsources:\n  s:\n    start_urls: [http://a/]  # first\n{lines}{AFTER}"
 
 
-@pytest.mark.parametrize(
-    ("lines", "added"),
-    [
-        ("", "    urls: {normalise: [www]}\n"),
-        ("    urls: {remove_params: x}  # one\n", "    urls: {remove_params: x, normalise: [www]}  # one\n"),
-        ("    urls: {}\n", "    urls: {normalise: [www]}\n"),
-        ("    urls:\n", "    urls: {normalise: [www]}\n"),
-        ("    urls:\n      remove_params: x\n", "    urls:\n      remove_params: x\n      normalise: [www]\n"),
-        ("    urls: {normalise: https}\n", "    urls: {normalise: [https, www]}\n"),
-        ("    urls: {normalise: 'https'}\n", "    urls: {normalise: ['https', www]}\n"),
-        ("    urls: {normalise: [https, ]}\n", "    urls: {normalise: [https, www, ]}\n"),
-        ("    urls: {normalise: []}\n", "    urls: {normalise: [www]}\n"),
-        ("    urls:\n      normalise:\n", "    urls:\n      normalise: [www]\n"),
-        (
-            "    urls:\n      normalise:\n      - https   # one\n        # of it\n",
-            "    urls:\n      normalise:\n      - https   # one\n        # of it\n      - www\n",
-        ),
-        (
-            "    urls:\n      normalise: [\n        https,  # one\n      ]\n",
-            "    urls:\n      normalise: [\n        https, www,  # one\n      ]\n",
-        ),
-    ],
-)  # fmt: skip
-def test_an_item_is_added_where_its_list_is(lines: str, added: str) -> None:
-    text = with_items(excerpt(source(lines)), ("urls", "normalise"), ["www"], [])
-    assert text == source(added)
+ADDITIONS = [
+    ("", "    urls: {normalise: [www]}\n"),
+    ("    urls: {remove_params: x}  # one\n", "    urls: {remove_params: x, normalise: [www]}  # one\n"),
+    ("    urls: {}\n", "    urls: {normalise: [www]}\n"),
+    ("    urls:\n", "    urls: {normalise: [www]}\n"),
+    ("    urls:\n      remove_params: x\n", "    urls:\n      remove_params: x\n      normalise: [www]\n"),
+    ("    urls: {normalise: https}\n", "    urls: {normalise: [https, www]}\n"),
+    ("    urls: {normalise: 'https'}\n", "    urls: {normalise: ['https', www]}\n"),
+    ("    urls: {normalise: [https, ]}\n", "    urls: {normalise: [https, www, ]}\n"),
+    ("    urls: {normalise: []}\n", "    urls: {normalise: [www]}\n"),
+    ("    urls:\n      normalise:\n", "    urls:\n      normalise: [www]\n"),
+    (
+        "    urls:\n      normalise:\n      - https   # one\n        # of it\n",
+        "    urls:\n      normalise:\n      - https   # one\n        # of it\n      - www\n",
+    ),
+    (
+        "    urls:\n      normalise: [\n        https,  # one\n      ]\n",
+        "    urls:\n      normalise: [\n        https, www,  # one\n      ]\n",
+    ),
+]  # fmt: skip
+
+
+def test_an_item_is_added_where_its_list_is(subtests: pytest.Subtests) -> None:
+    for lines, added in ADDITIONS:
+        with subtests.test(lines):
+            text = with_items(excerpt(source(lines)), ("urls", "normalise"), ["www"], [])
+            assert text == source(added)
 
 
 def test_an_inherited_list_is_written_out() -> None:

@@ -104,34 +104,35 @@ def test_other_files_have_no_such_source() -> None:
         assert find_excerpt(DefinitionText("a.yaml", "a", text), "handbook") is None
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        ("authentication: {a: {user: u, password: '${PW}'}}", "'${PW}'"),
-        ("authentication: {a: {user: u, password: 'file:pw.txt'}}", "'file:pw.txt'"),
-        ("authentication: {a: {user: u, password: plain}}", HIDDEN),
-        ("authentication: {a: {user: u, pasword: plain}}", HIDDEN),
-        ("pasword: plain", HIDDEN),
-        ("pasword: {deep: [plain]}", HIDDEN),
-        ("settings: {API_KEY: plain}", HIDDEN),
-        ("settings: plain", HIDDEN),
-        ("start_urls: 'https://u:plain@a.example/'", HIDDEN),
-        ("logins: {a: {fields: {x: plain}}}", HIDDEN),
-        ("ftp: {accounts: {a: {host: h, user: u, password: &p plain}}}", f"&p {HIDDEN}"),
-        ("sites: {overrides: {a: {authentication: {b: {password: plain}}}}}", HIDDEN),
-        ("type: table\n    connection: 'postgresql://u:plain@h/d'", HIDDEN),
-        ("type: mail\n    password: plain", HIDDEN),
-        ("type: nonsense\n    password: plain", HIDDEN),
-    ],
-)
-def test_values_that_may_be_secrets_are_hidden_and_restored(written: str, shown: str) -> None:
-    text = f"sources:\n  a:\n    depth: 1\n    {written}\n"
-    found = excerpt(text, "a")
-    assert shown in found.shown
-    assert "plain" not in found.shown
-    assert found.with_lines(found.shown.replace("depth: 1", "depth: 2")).text == text.replace(
-        "depth: 1", "depth: 2"
-    )
+SECRETS = [
+    ("authentication: {a: {user: u, password: '${PW}'}}", "'${PW}'"),
+    ("authentication: {a: {user: u, password: 'file:pw.txt'}}", "'file:pw.txt'"),
+    ("authentication: {a: {user: u, password: plain}}", HIDDEN),
+    ("authentication: {a: {user: u, pasword: plain}}", HIDDEN),
+    ("pasword: plain", HIDDEN),
+    ("pasword: {deep: [plain]}", HIDDEN),
+    ("settings: {API_KEY: plain}", HIDDEN),
+    ("settings: plain", HIDDEN),
+    ("start_urls: 'https://u:plain@a.example/'", HIDDEN),
+    ("logins: {a: {fields: {x: plain}}}", HIDDEN),
+    ("ftp: {accounts: {a: {host: h, user: u, password: &p plain}}}", f"&p {HIDDEN}"),
+    ("sites: {overrides: {a: {authentication: {b: {password: plain}}}}}", HIDDEN),
+    ("type: table\n    connection: 'postgresql://u:plain@h/d'", HIDDEN),
+    ("type: mail\n    password: plain", HIDDEN),
+    ("type: nonsense\n    password: plain", HIDDEN),
+]
+
+
+def test_values_that_may_be_secrets_are_hidden_and_restored(subtests: pytest.Subtests) -> None:
+    for written, shown in SECRETS:
+        with subtests.test(written):
+            text = f"sources:\n  a:\n    depth: 1\n    {written}\n"
+            found = excerpt(text, "a")
+            assert shown in found.shown
+            assert "plain" not in found.shown
+            assert found.with_lines(found.shown.replace("depth: 1", "depth: 2")).text == text.replace(
+                "depth: 1", "depth: 2"
+            )
 
 
 @pytest.mark.parametrize(

@@ -136,38 +136,39 @@ class Outer(Section):
     rules: Editable[tuple[str, ...]] = Field(default=())
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "names"),
-    [
-        ({"inner": {"plain": 1}}, {"inner": {"plain": 2}}, []),
-        ({"inner": {"plain": 1}}, {}, []),
-        ({"inner": {"new": 1}}, {}, ["inner.new"]),
-        ({}, {"inner": {"plain": 1, "new": 1}}, ["inner.new"]),
-        ({}, {"inner": None}, ["inner"]),
-        ({}, {"inner": 7}, ["inner"]),
-        ({"inner": {"plain": 1}}, {"inner": [1]}, ["inner"]),
-        ({"by_name": {"a": {"plain": 1}}}, {"by_name": {"b": {"plain": 1}}}, []),
-        ({}, {"by_name": {"a": {"new": 1}}}, ["by_name.a.new"]),
-        ({}, {"by_name": {"a": None}}, ["by_name.a"]),
-        ({}, {"by_name": []}, ["by_name"]),
-        ({}, {"listed": [{"plain": 1}]}, ["listed"]),
-        ({"inner": {"plain": 1}}, {"inner": {"plain": True}}, []),
-        ({"inner": {"new": 1}}, {"inner": {"new": True}}, ["inner.new"]),
-        ({"inner": {"new": 1}}, {"inner": {"new": 1.0}}, ["inner.new"]),
-        ({"rules": ["a"]}, {"rules": ["b"]}, []),
-        ({"rules": ["a"]}, {"rules": ["a", {"file": "/etc/passwd"}]}, ["rules"]),
-        ({"rules": ["a"]}, {"rules": {"file": "/etc/passwd"}}, ["rules"]),
-        ({"rules": [{"file": "own.txt"}]}, {"rules": []}, ["rules"]),
-        ({"rules": ["a", {"file": "own.txt"}]}, {"rules": [{"file": "own.txt"}, "b"]}, []),
-        ({}, {"named": {"file": "Title"}}, []),
-        ({}, {"named": {"x": {"file": "Title"}}}, ["named"]),
-        ({"unknown": 1}, {}, ["unknown"]),
-        (None, {"inner": {"new": 1}}, ["inner.new"]),
-        ({"inner": {"new": 1}}, None, ["inner.new"]),
-    ],
-)
-def test_changes_are_named_by_their_options(before: Data, after: Data, names: list[str]) -> None:
-    assert [str(one) for one in option_changes(Outer, before, after) if not one.is_editable] == names
+CHANGES: list[tuple[Data, Data, list[str]]] = [
+    ({"inner": {"plain": 1}}, {"inner": {"plain": 2}}, []),
+    ({"inner": {"plain": 1}}, {}, []),
+    ({"inner": {"new": 1}}, {}, ["inner.new"]),
+    ({}, {"inner": {"plain": 1, "new": 1}}, ["inner.new"]),
+    ({}, {"inner": None}, ["inner"]),
+    ({}, {"inner": 7}, ["inner"]),
+    ({"inner": {"plain": 1}}, {"inner": [1]}, ["inner"]),
+    ({"by_name": {"a": {"plain": 1}}}, {"by_name": {"b": {"plain": 1}}}, []),
+    ({}, {"by_name": {"a": {"new": 1}}}, ["by_name.a.new"]),
+    ({}, {"by_name": {"a": None}}, ["by_name.a"]),
+    ({}, {"by_name": []}, ["by_name"]),
+    ({}, {"listed": [{"plain": 1}]}, ["listed"]),
+    ({"inner": {"plain": 1}}, {"inner": {"plain": True}}, []),
+    ({"inner": {"new": 1}}, {"inner": {"new": True}}, ["inner.new"]),
+    ({"inner": {"new": 1}}, {"inner": {"new": 1.0}}, ["inner.new"]),
+    ({"rules": ["a"]}, {"rules": ["b"]}, []),
+    ({"rules": ["a"]}, {"rules": ["a", {"file": "/etc/passwd"}]}, ["rules"]),
+    ({"rules": ["a"]}, {"rules": {"file": "/etc/passwd"}}, ["rules"]),
+    ({"rules": [{"file": "own.txt"}]}, {"rules": []}, ["rules"]),
+    ({"rules": ["a", {"file": "own.txt"}]}, {"rules": [{"file": "own.txt"}, "b"]}, []),
+    ({}, {"named": {"file": "Title"}}, []),
+    ({}, {"named": {"x": {"file": "Title"}}}, ["named"]),
+    ({"unknown": 1}, {}, ["unknown"]),
+    (None, {"inner": {"new": 1}}, ["inner.new"]),
+    ({"inner": {"new": 1}}, None, ["inner.new"]),
+]
+
+
+def test_changes_are_named_by_their_options(subtests: pytest.Subtests) -> None:
+    for before, after, names in CHANGES:
+        with subtests.test(before=before, after=after):
+            assert [str(one) for one in option_changes(Outer, before, after) if not one.is_editable] == names
 
 
 def test_what_is_unchanged_is_no_change() -> None:

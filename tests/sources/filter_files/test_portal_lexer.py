@@ -60,9 +60,10 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), VALUES.values(), ids=VALUES)
-def test_pairs(text: str, expected: dict[str, str]) -> None:
-    assert pairs(one(text)) == expected
+def test_pairs(subtests: pytest.Subtests) -> None:
+    for name, (text, expected) in VALUES.items():
+        with subtests.test(name):
+            assert pairs(one(text)) == expected
 
 
 def test_a_line_with_a_leading_blank_that_begins_with_a_directive_is_one() -> None:

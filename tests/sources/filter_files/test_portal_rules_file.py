@@ -94,10 +94,11 @@ JUDGED = {
 }
 
 
-@pytest.mark.parametrize(("url", "media_type", "refusal"), JUDGED.values(), ids=JUDGED)
-def test_sites_and_rules(url: str, media_type: str | None, refusal: str) -> None:
-    decision = rules(SITES).compiled().judge(url, media_type)
-    assert (decision.accept, decision.rule if not decision.accept else "") == (not refusal, refusal)
+def test_sites_and_rules(subtests: pytest.Subtests) -> None:
+    for name, (url, media_type, refusal) in JUDGED.items():
+        with subtests.test(name):
+            decision = rules(SITES).compiled().judge(url, media_type)
+            assert (decision.accept, decision.rule if not decision.accept else "") == (not refusal, refusal)
 
 
 MATCHES = {
@@ -113,10 +114,13 @@ MATCHES = {
 }
 
 
-@pytest.mark.parametrize(("match", "excluded"), MATCHES.values(), ids=MATCHES)
-def test_portal_robot_108_109_what_rules_test(match: str, excluded: bool) -> None:
-    text = f"<FilterRule name=r>\nMatch {match}\n</FilterRule>\n<Site name=h.com>\nUse rule=r\n</Site>"
-    assert rules(text).compiled().judge("http://h.com/a/b").accept is not excluded
+def test_portal_robot_108_109_what_rules_test(subtests: pytest.Subtests) -> None:
+    for name, (match, excluded) in MATCHES.items():
+        with subtests.test(name):
+            text = (
+                f"<FilterRule name=r>\nMatch {match}\n</FilterRule>\n<Site name=h.com>\nUse rule=r\n</Site>"
+            )
+            assert rules(text).compiled().judge("http://h.com/a/b").accept is not excluded
 
 
 def test_portal_robot_111_112_the_predefined_rules() -> None:
@@ -147,12 +151,13 @@ PREDEFINED = {
 }
 
 
-@pytest.mark.parametrize(("name", "url"), PREDEFINED.items(), ids=PREDEFINED)
-def test_predefined_rules_exclude(name: str, url: str) -> None:
-    text = (DEFAULTS / "filterrules.conf").read_text().replace("enable=off", "enable=on")
-    site = f"\n<Site name=h>\n   Use rule={name}\n</Site>\n"
-    decision = rules(text + site).compiled().judge(url)
-    assert (decision.accept, decision.reason) == (False, f"h: {name}")
+def test_predefined_rules_exclude(subtests: pytest.Subtests) -> None:
+    for name, url in PREDEFINED.items():
+        with subtests.test(name):
+            text = (DEFAULTS / "filterrules.conf").read_text().replace("enable=off", "enable=on")
+            site = f"\n<Site name=h>\n   Use rule={name}\n</Site>\n"
+            decision = rules(text + site).compiled().judge(url)
+            assert (decision.accept, decision.reason) == (False, f"h: {name}")
 
 
 LEFT_OUT = """
@@ -217,10 +222,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("text", "line", "problem"), WRONG.values(), ids=WRONG)
-def test_mistakes_have_their_line(text: str, line: int, problem: str) -> None:
-    findings = read_rules(text)[1].findings
-    assert any(found.line == line and problem in found.problem for found in findings), findings
+def test_mistakes_have_their_line(subtests: pytest.Subtests) -> None:
+    for name, (text, line, problem) in WRONG.items():
+        with subtests.test(name):
+            findings = read_rules(text)[1].findings
+            assert any(found.line == line and problem in found.problem for found in findings), findings
 
 
 CLASSIFY = """
@@ -304,9 +310,10 @@ DOCUMENTED = {
 }
 
 
-@pytest.mark.parametrize(("name", "expected"), DOCUMENTED.items(), ids=DOCUMENTED)
-def test_documented_defaults(name: str, expected: object) -> None:
-    assert read_properties("<Process csid=a></Process>")[0][name.partition("-")[2]] == expected
+def test_documented_defaults(subtests: pytest.Subtests) -> None:
+    for name, expected in DOCUMENTED.items():
+        with subtests.test(name):
+            assert read_properties("<Process csid=a></Process>")[0][name.partition("-")[2]] == expected
 
 
 BAD = {

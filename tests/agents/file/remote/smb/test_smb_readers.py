@@ -43,35 +43,24 @@ def descriptor(*entries: Any, has_list: bool = True) -> bytes:
     return packed
 
 
-@pytest.mark.parametrize(
-    ("entries", "readers"),
-    [
-        ([entry(ANN), entry(BEN)], (ANN, BEN)),
-        ([entry(BEN, GENERIC_READ), entry(BEN)], (BEN,)),
-        ([entry(ANN), entry(BEN, WRITE)], (ANN,)),
-        ([entry(BEN), entry(EVERYONE)], ()),
-        ([entry(BEN), entry(EVERYONE, WRITE)], (BEN,)),
-        ([entry(BEN), entry(EVERYONE, flags=AceFlags.INHERIT_ONLY_ACE)], (BEN,)),
-        ([entry(OWNER_RIGHTS)], (ANN,)),
-        ([entry(BEN, kind=AccessDeniedAce), entry(EVERYONE)], (NO_ACCOUNT,)),
-        ([entry(BEN, WRITE, kind=AccessDeniedAce), entry(EVERYONE)], ()),
-        ([entry(BEN, WRITE)], (NO_ACCOUNT,)),
-    ],
-    ids=[
-        "two users",
-        "twice",
-        "another may write only",
-        "everyone",
-        "everyone may write only",
-        "for new files only",
-        "rights of the owner",
-        "one is denied",
-        "one is denied to write",
-        "nobody may read",
-    ],
-)
-def test_the_readers_are_those_whom_the_list_lets_read(entries: list[Any], readers: tuple[str, ...]) -> None:
-    assert readers_in(descriptor(*entries)) == FileReaders(ANN, readers)
+LISTS: dict[str, tuple[list[Any], tuple[str, ...]]] = {
+    "two users": ([entry(ANN), entry(BEN)], (ANN, BEN)),
+    "twice": ([entry(BEN, GENERIC_READ), entry(BEN)], (BEN,)),
+    "another may write only": ([entry(ANN), entry(BEN, WRITE)], (ANN,)),
+    "everyone": ([entry(BEN), entry(EVERYONE)], ()),
+    "everyone may write only": ([entry(BEN), entry(EVERYONE, WRITE)], (BEN,)),
+    "for new files only": ([entry(BEN), entry(EVERYONE, flags=AceFlags.INHERIT_ONLY_ACE)], (BEN,)),
+    "rights of the owner": ([entry(OWNER_RIGHTS)], (ANN,)),
+    "one is denied": ([entry(BEN, kind=AccessDeniedAce), entry(EVERYONE)], (NO_ACCOUNT,)),
+    "one is denied to write": ([entry(BEN, WRITE, kind=AccessDeniedAce), entry(EVERYONE)], ()),
+    "nobody may read": ([entry(BEN, WRITE)], (NO_ACCOUNT,)),
+}
+
+
+def test_the_readers_are_those_whom_the_list_lets_read(subtests: pytest.Subtests) -> None:
+    for name, (entries, readers) in LISTS.items():
+        with subtests.test(name):
+            assert readers_in(descriptor(*entries)) == FileReaders(ANN, readers)
 
 
 def test_an_entry_of_a_kind_that_the_library_does_not_know_denies_if_it_may() -> None:
