@@ -190,6 +190,18 @@ def test_what_killed_backups_left_is_deleted_by_the_next(
     assert (left.exists(), used.exists()) == (False, True)
 
 
+def test_a_definition_that_names_files_is_the_same_in_another_folder(
+    workspace: Workspace, elsewhere: Workspace, url: str
+) -> None:
+    for folder in (workspace.directory, elsewhere.directory):
+        (folder / "synonyms.txt").write_text("car, automobile\n")
+        (folder / "hosts.txt").write_text("a.example b.example\n")
+    source = {"start_urls": [f"{url}/"], "sites": {"alias_files": ["hosts.txt"]}}
+    workspace.write({"search": {"synonyms": "synonyms.txt"}, "sources": {"site": source}})
+    workspace.crawl()
+    move(workspace, elsewhere)
+
+
 def test_another_definition_is_reported(workspace: Workspace, elsewhere: Workspace, url: str) -> None:
     workspace.define(f"{url}/")
     workspace.crawl()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from ultracrawl import __version__
 from ultracrawl.dataclass import asdict, dataclass, field
@@ -69,5 +72,15 @@ def parse_manifest(data: bytes, archive: Path) -> Manifest:
 
 
 def definition_hash(project: Project) -> str:
-    """Return the hash of the definition of a project."""
-    return sha256(definition_text(project, project.base).encode()).hexdigest()
+    """Return the hash of the definition of a project, the same in every folder that the project may be in."""
+    written = yaml.safe_load(definition_text(project, project.base))
+    return sha256(json.dumps(_below(written, f"{project.base}{os.sep}")).encode()).hexdigest()
+
+
+def _below(data: Any, folder: str) -> Any:
+    """Return data of a definition with the paths in a folder relative to it."""
+    if isinstance(data, dict):
+        return {str(name): _below(value, folder) for name, value in data.items()}
+    if isinstance(data, list):
+        return [_below(value, folder) for value in data]
+    return str(data).removeprefix(folder)
