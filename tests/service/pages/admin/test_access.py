@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from click import Context
 from service.pages.admin.conftest import Administration, led_to, texts
 from support.clock import wall_time
 
+from ultracrawl.cli.main import cli
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.stores.audit_log import Actor, record_action, recorded_actions
@@ -28,6 +30,17 @@ def test_only_administrators_see_it(administration: Administration) -> None:
     assert [administration.status(PAGE, role) for role in Role] == [403, 403, 200]
     for role in (Role.READER, Role.EDITOR):
         assert "/admin/access" not in administration.browser(role).get("/admin").text
+
+
+def test_the_commands_that_it_shows_can_be_run_as_they_are(administration: Administration) -> None:
+    shown = administration.get(PAGE).cssselect("p.muted code")
+    commands = [one.text_content() for one in shown if one.text_content().startswith("ultracrawl ")]
+    assert len(commands) == 2
+    for command in commands:
+        words = command.removeprefix("ultracrawl ").split()
+        group, verb, *given = words
+        parsed = cli.get_command(Context(cli), group).get_command(Context(cli), verb)
+        assert parsed.make_context(verb, given).params["name"] == "NAME"
 
 
 def test_people_have_their_role_what_they_see_and_their_sessions(administration: Administration) -> None:
