@@ -119,6 +119,22 @@ def run(definition: Path, *words: str) -> Result:
     return CliRunner().invoke(cli, ["search", "-c", str(definition), *words])
 
 
+@pytest.mark.parametrize("sort", ["-LastModifiedDate", "lastmodifieddate"])
+def test_hits_in_the_order_of_a_date_have_it_beside_their_url(definition: Path, sort: str) -> None:
+    days = {"stork": "2024-05-01", "egret": "2023-05-01", "heron": "2022-05-01", "pond": "no date"}
+    shown = {line.strip() for line in run(definition, "--sort", sort).output.splitlines()}
+    assert shown >= {f"http://h/{name}  {day}" for name, day in days.items()}
+
+
+@pytest.mark.parametrize("words", [["heron"], ["--sort", "Size"], ["--sort", "Author"]])
+def test_hits_in_another_order_have_no_date(definition: Path, words: list[str]) -> None:
+    told = run(definition, *words).output
+    assert "http://h/heron" in told
+    assert not {"2022-05-01", "no date"} & {
+        line.partition("  ")[2] for line in map(str.strip, told.splitlines())
+    }
+
+
 def asked(definition: Path, *words: str) -> Any:
     result = run(definition, "--json", *words)
     assert result.exit_code == 0, result.output

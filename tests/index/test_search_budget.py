@@ -116,10 +116,8 @@ def test_people_read_that_there_may_be_more(capsys: pytest.CaptureFixture[str]) 
     answer = answer_json("egg*", cut, 1.0, DisplayNames(), {})
     assert answer["exceeded"] == ["terms", "postings", "time"]
     assert result_from_json(answer) == cut
-    print_result("egg*", result_from_json(answer), 0, 1.0, DisplayNames(), empty=False)
-    print_result(
-        "egg*", SearchResult(0, (), exceeded=(SearchLimit.TIME,)), 0, 1.0, DisplayNames(), empty=False
-    )
+    for found in (result_from_json(answer), SearchResult(0, (), exceeded=(SearchLimit.TIME,))):
+        print_result("egg*", found, {"sort": "", "offset": 0}, 1.0, DisplayNames(), empty=False)
     first, *_, third, _ = capsys.readouterr().out.splitlines()
     assert first.startswith(sentence("search.cut_by_terms"))
     assert third == sentence("search.cut_by_time")

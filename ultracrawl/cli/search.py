@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from typing import Any
 
@@ -50,6 +50,8 @@ _LEFT_OUT = (
     "Nothing found: documents with readers are left out; `--principal NAME` shows those of NAME, "
     "`--all-principals` all."
 )
+_MOMENT = r"(\d{4}-\d\d-\d\d) \d\d:\d\d:\d\d"
+"""A date of a hit as text, as the answer of a service has it."""
 _SHOWN_NAMES = 5
 """Names that a note lists at most."""
 _LIMIT_NOTES = {
@@ -282,7 +284,7 @@ def command(
         if not (result.total or principals != ()) and everything.search(query, **order).total:
             return click.echo(_LEFT_OUT)
         empty = not (result.total or everything.count())
-        return print_result(query or order["like"], result, order["offset"], took, names, empty=empty)
+        return print_result(query or order["like"], result, order, took, names, empty=empty)
 
 
 def print_completions(query: str, found: list[Completion], *, as_json: bool) -> None:
@@ -298,9 +300,18 @@ def print_completions(query: str, found: list[Completion], *, as_json: bool) -> 
 
 
 def print_result(
-    query: str, result: SearchResult, offset: int, took: float, names: DisplayNames, *, empty: bool
+    query: str,
+    result: SearchResult,
+    order: Mapping[str, Any],
+    took: float,
+    names: DisplayNames,
+    *,
+    empty: bool,
 ) -> None:
-    """Print a search result as text; `took` in milliseconds, `empty`: the index has no documents."""
+    """Print a search result as text, each hit with its date if `order` sorts by one.
+
+    `took` is in milliseconds, `empty`: the index has no documents.
+    """
     if empty:
         click.echo("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it.")
         return
@@ -309,8 +320,9 @@ def print_result(
     if not result.total:
         click.echo(_with_suggestion(f"Nothing found{f' for {query!r}' if query else ''}.", result))
         return
-    for number, hit in enumerate(result.hits, start=offset + 1):
-        _print_hit(number, hit)
+    days = [_day_of(hit, order["sort"]) for hit in result.hits]
+    for number, (hit, day) in enumerate(zip(result.hits, days, strict=True), start=order["offset"] + 1):
+        _print_hit(number, hit, (day or "no date") if any(days) else "")
     for name, values in result.facets.items():
         rows = (
             f"{names.of(name, count.value) or _value_text(count.value)} ({count.count:,})" for count in values
@@ -349,11 +361,20 @@ def _with_suggestion(note: str, result: SearchResult) -> str:
     return f"{note} Did you mean {result.suggestion!r}?".strip() if is_suggested else note
 
 
-def _print_hit(number: int, hit: Hit) -> None:
+def _day_of(hit: Hit, sort: str) -> str:
+    """Return the day of a hit by which it is sorted; empty if it has none, or the order is not by a date."""
+    name = sort.strip().removeprefix("-").casefold()
+    values = next((values for one, values in hit.attributes.items() if one.casefold() == name), ())
+    found = re.match(_MOMENT, str(values[0])) if values else None
+    return found[1] if found else ""
+
+
+def _print_hit(number: int, hit: Hit, day: str) -> None:
     click.secho(f"{number:>2}. {as_line(hit.title) or escape_controls(hit.url)}", bold=True)
     if hit.section is not None:
         click.secho(f"    {as_line(hit.section.title)}", bold=True)
-    click.secho(f"    {escape_controls(hit.section_url)}", fg="green")
+    url = click.style(escape_controls(hit.section_url), fg="green")
+    click.echo(f"    {url}  {day}" if day else f"    {url}")
     for url in hit.also_at:
         click.secho(f"    also at {escape_controls(url)}", dim=True)
     if hit.snippet:

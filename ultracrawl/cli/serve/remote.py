@@ -61,7 +61,7 @@ def search(
         print_json(found)
         return
     names, took = DisplayNames.of_answer(found), found["took_ms"]
-    print_result(query or order["like"], result_from_json(found), order["offset"], took, names, empty=False)
+    print_result(query or order["like"], result_from_json(found), order, took, names, empty=False)
 
 
 def status(client: ServiceClient, site: str | None, *, as_json: bool) -> None:
