@@ -22,6 +22,7 @@ from support.until import until
 
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.users import UserStore
+from ultracrawl.service.api.serving import open_socket, own_hosts
 
 pytestmark = pytest.mark.processes
 
@@ -194,6 +195,28 @@ def test_beyond_loopback_no_key_is_printed(tmp_path: Path) -> None:
     with Site().serve() as url, serving(tmp_path, "--url", f"{url}/", "--behind-proxy") as printed:
         assert "Search page: http://127.0.0.1:" in printed.read_text()
         assert "key=" not in printed.read_text()
+
+
+def test_it_answers_at_the_address_that_it_was_bound_to(tmp_path: Path) -> None:
+    with Site().serve() as url, serving(tmp_path, "--url", f"{url}/", "--host", "127.0.0.2") as printed:
+        base = re.search(r"http://127\.0\.0\.2:\d+", printed.read_text())
+        assert base is not None
+        assert Client(base[0]).ask("/healthz")[0] == 200
+        assert Client(base[0]).ask("/healthz", Host="127.0.0.3")[0] == 421
+
+
+@pytest.mark.parametrize(
+    ("host", "hosts"),
+    [
+        ("127.0.0.1", {"127.0.0.1"}),
+        ("localhost", {"localhost", "127.0.0.1"}),
+        ("0.0.0.0", set()),
+        ("", set()),
+    ],
+)
+def test_what_was_bound_to_is_a_host_unless_it_is_all_of_a_machine(host: str, hosts: set[str]) -> None:
+    with open_socket(host, 0) as opened:
+        assert own_hosts(opened, host) == hosts
 
 
 @pytest.mark.parametrize("module", ["argon2", "jinja2", "fastapi"])

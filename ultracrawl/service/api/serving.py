@@ -78,6 +78,12 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
+def own_hosts(opened: socket.socket, host: str) -> set[str]:
+    """Return the host that a socket was bound to, as written and as an address; none for all of a machine."""
+    address = str(opened.getsockname()[0])
+    return set() if ipaddress.ip_address(address.partition("%")[0]).is_unspecified else {host, address}
+
+
 def check_exposure(host: str, certificate: Path | None, *, behind_proxy: bool) -> None:
     """Raise `UserError` if tokens would be sent over a network without TLS."""
     if not (is_loopback(host) or certificate or behind_proxy):

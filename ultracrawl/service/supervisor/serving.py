@@ -256,6 +256,7 @@ def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServ
         is_loopback,
         make_server,
         open_socket,
+        own_hosts,
     )
     from ultracrawl.service.pages.account.login import one_time_path  # noqa: PLC0415 - of the same extra
     from ultracrawl.service.pages.app import add_pages  # noqa: PLC0415 - of the same extra
@@ -266,7 +267,7 @@ def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServ
         port, is_secure = opened.getsockname()[1], bool(options.certificate) or options.behind_proxy
         cookies = Cookies(port, is_secure, options.root_path)
         offered = ApiOptions(
-            options.allowed_hosts,
+            {*options.allowed_hosts, *own_hosts(opened, options.host)},
             options.metrics_open,
             cookies,
             options.behind_proxy,
