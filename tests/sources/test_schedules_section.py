@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.named import named
 
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.service.schedules.plans import plans_of
 from ultracrawl.sources import DataSource, Project, load_project
 from ultracrawl.sources.checking.schedule_checks import check_schedules
@@ -200,6 +201,28 @@ schedules:
         (10, "schedules.four.at", []),
         (10, "schedules.four.on", []),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["known", "adaptive"])
+def test_a_schedule_decides_and_the_interval_has_no_effect(definition: Path, mode: str) -> None:
+    """It is what `init` writes; a project with it and a schedule is loaded, and crawled as without it."""
+    nightly = f'{SOURCES}  nightly: {{sources: a, cron: "0 3 * * *"}}\n'
+    plain = nightly.replace("a: {", f"a: {{refresh: {{mode: {mode}}}, ")
+    definition.write_text(plain)
+    expected = load_project(definition)
+    definition.write_text(plain.replace("{mode:", "{interval: 24 h, mode:"))
+    loaded = load_project(definition)
+    assert loaded.project is not None
+    assert [(one.key, one.fatal) for one in loaded.findings] == [("sources.a.refresh.interval", False)]
+    assert expected.project is not None
+    assert loaded.project.sources == expected.project.sources
+    assert [plan.name for plan in plans_of(loaded.project)] == ["nightly"]
+
+
+def test_what_a_disabled_schedule_names_is_never_due_with_an_interval_either(definition: Path) -> None:
+    text = SOURCES.replace("a: {", "a: {refresh: {interval: 24 h}, ")
+    definition.write_text(text + "  off: {sources: a, every: day, enabled: false}\n")
+    assert FindingCode.NEVER_DUE in {one.code for one in load_project(definition).findings}
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,10 @@ def check_times(section: TimesSection) -> Iterator[PathFinding]:
 def check_refresh_conflicts(
     source: DataSource, schedules: Mapping[str, ScheduleSection]
 ) -> Iterator[PathFinding]:
-    """Yield the options of a source that have no effect because it belongs to a schedule."""
+    """Yield the options of a source that have no effect because it belongs to a schedule.
+
+    An interval, as `init` writes it, is a hint: that the schedule replaces it is what its author means.
+    """
     name = next((name for name, schedule in schedules.items() if source.name in schedule.sources), None)
     if name is None:
         return
@@ -133,14 +136,22 @@ def check_refresh_conflicts(
     for path in (path for path, value in options.items() if value):
         option = ".".join(path)
         problem = f"the source is crawled by the schedule {format_value(name)}, so `{option}` has no effect"
-        yield PathFinding(path, problem, "remove it, or take the source out of the schedule")
+        instead = "remove it, or take the source out of the schedule"
+        yield PathFinding(path, problem, instead, fatal=path != ("refresh", "interval"))
+
+
+def without_interval(source: DataSource, schedules: Mapping[str, ScheduleSection]) -> DataSource:
+    """Return a source without its interval if it belongs to a schedule, which decides in its place."""
+    if source.refresh.interval is None or not any(source.name in one.sources for one in schedules.values()):
+        return source
+    return source.model_copy(update={"refresh": source.refresh.model_copy(update={"interval": None})})
 
 
 def check_due(source: DataSource, head: DefinitionHead) -> Iterator[PathFinding]:
     """Yield a hint for a source that `serve` never crawls, because neither a time nor a default applies to it."""
-    if source.refresh.interval is not None or source.refresh.when_idle:
-        return
     name = next((name for name, schedule in head.schedules.items() if source.name in schedule.sources), None)
+    if name is None and (source.refresh.interval is not None or source.refresh.when_idle):
+        return
     if name is not None and not head.schedules[name].enabled:
         problem = f"`serve` never crawls it: its schedule {format_value(name)} has `enabled: false`"
         instead = "remove that line, or crawl it by `ultracrawl crawl` or `schedule launch`"

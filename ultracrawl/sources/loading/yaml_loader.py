@@ -32,6 +32,7 @@ from ultracrawl.sources.checking.schedule_checks import (
     check_refresh_conflicts,
     check_schedules,
     check_times,
+    without_interval,
 )
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
 from ultracrawl.sources.kinds import check_unsuitable_options, find_kind, meant_kind, source_model
@@ -356,7 +357,11 @@ class _DefinitionReader:
             name: InvalidSource(known.get(name) or self._valid_part_of(name), self.findings.mistakes(name))
             for name in self.findings.invalid_sources
         }
-        sound = {name: source for name, source in sources.items() if source and name not in mistaken}
+        sound = {
+            name: without_interval(source, head.schedules)
+            for name, source in sources.items()
+            if source and name not in mistaken
+        }
         return make_project(head, sound, base, invalid_sources=mistaken, mistakes=self.findings.mistakes())
 
     def _check_schedules(self, head: DefinitionHead, known: Mapping[str, DataSource]) -> None:
