@@ -49,8 +49,10 @@ def disk(path: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", str(path)], check=True)
 
 
-TOLD = re.compile(r"the state file .* cannot be (?:used|written)|document cache .* cannot be written")
-"""What is said, by what came to its end first; when both did at once, both say it."""
+TOLD = re.compile(
+    r"the state file .* cannot be (?:used|written)|document cache .* cannot be written|the disk is full"
+)
+"""What is said, by what came to its end first; when both did at once, both say it, and a full disk is told once."""
 
 
 def is_clear(ended: Ended) -> None:
