@@ -379,6 +379,12 @@ def test_an_index_that_is_not_there_is_not_sound(site: Site, url: str, workspace
     assert workspace.command("index", "check", "--json").json["sound"]
 
 
+def test_an_unknown_outcome_is_a_mistake(url: str, workspace: Workspace) -> None:
+    workspace.define(f"{url}/")
+    assert workspace.command("urls", "--outcome", "gone").code == 0
+    assert workspace.command("urls", "--outcome", "broken").code == 2
+
+
 def test_what_is_no_url_is_not_submitted(workspace: Workspace) -> None:
     workspace.write({"sources": {"s": {"start_urls": [START]}}})
     assert workspace.command("submit", "foo").code == 2
