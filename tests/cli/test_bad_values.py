@@ -217,19 +217,21 @@ def test_each_argument_refuses_nonsense(prepared: Path, tmp_path: Path, name: st
         assert NONSENSE in line or any((number or "").upper() in line for number in numbers)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_verb_takes_an_option_that_it_does_not_have(tmp_path: Path, name: str) -> None:
-    found = mistyped(tmp_path, *name.split(), "--nonsense")
-    assert (found.mistake, found.values["option"]) == (Mistake.NO_SUCH_OPTION, "--nonsense")
-    assert found.values["command"] == f"ultracrawl {name}"
+def test_no_verb_takes_an_option_that_it_does_not_have(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name in COMMANDS:
+        with subtests.test(name):
+            found = mistyped(tmp_path, *name.split(), "--nonsense")
+            assert (found.mistake, found.values["option"]) == (Mistake.NO_SUCH_OPTION, "--nonsense")
+            assert found.values["command"] == f"ultracrawl {name}"
 
 
-@pytest.mark.parametrize("name", GROUPS)
-def test_no_group_has_a_verb_of_nonsense(tmp_path: Path, name: str) -> None:
-    words = name.split()[1:]
-    found = mistyped(tmp_path, *words, NONSENSE)
-    assert (found.mistake, found.values["instead"]) == (Mistake.NO_SUCH_VERB, f"{name} --help")
-    assert found.values["verb"] == " ".join((*words, NONSENSE))
+def test_no_group_has_a_verb_of_nonsense(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name in GROUPS:
+        with subtests.test(name):
+            words = name.split()[1:]
+            found = mistyped(tmp_path, *words, NONSENSE)
+            assert (found.mistake, found.values["instead"]) == (Mistake.NO_SUCH_VERB, f"{name} --help")
+            assert found.values["verb"] == " ".join((*words, NONSENSE))
 
 
 @pytest.mark.parametrize(

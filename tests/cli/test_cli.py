@@ -28,12 +28,13 @@ def crawled(site: Site, url: str, workspace: Workspace, crawled_projects: Crawle
     return workspace
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help_with_an_example(workspace: Workspace, verb: str) -> None:
-    ended = workspace.command(verb, "--help")
-    assert ended.code == 0
-    assert "Example" in ended.out
-    assert f"ultracrawl {verb}" in ended.out
+def test_every_verb_has_help_with_an_example(workspace: Workspace, subtests: pytest.Subtests) -> None:
+    for verb in VERBS:
+        with subtests.test(verb):
+            ended = workspace.command(verb, "--help")
+            assert ended.code == 0
+            assert "Example" in ended.out
+            assert f"ultracrawl {verb}" in ended.out
 
 
 def test_help_lists_every_verb(workspace: Workspace) -> None:

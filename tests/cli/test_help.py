@@ -20,23 +20,26 @@ def help_of(name: str) -> str:
     return COMMANDS[name].get_help(click.Context(COMMANDS[name], info_name=name, terminal_width=80))
 
 
-@pytest.mark.parametrize("name", GROUPS)
-def test_each_line_of_a_list_is_whole(name: str) -> None:
-    title = next(iter(VERB_GROUPS)) if name == "ultracrawl" else "Commands"
-    listed = help_of(name).partition(f"{title}:\n")[2].splitlines()
-    lines = [line for line in listed if line.startswith("  ")]
-    assert len(lines) == len(GROUPS[name].list_commands(click.Context(GROUPS[name])))
-    assert [line for line in lines if not line.endswith(".") or line.endswith("...")] == []
+def test_each_line_of_a_list_is_whole(subtests: pytest.Subtests) -> None:
+    for name, group in GROUPS.items():
+        with subtests.test(name):
+            title = next(iter(VERB_GROUPS)) if name == "ultracrawl" else "Commands"
+            listed = help_of(name).partition(f"{title}:\n")[2].splitlines()
+            lines = [line for line in listed if line.startswith("  ")]
+            assert len(lines) == len(group.list_commands(click.Context(group)))
+            assert [line for line in lines if not line.endswith(".") or line.endswith("...")] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_options_are_described_and_examples_parse(name: str) -> None:
-    command = COMMANDS[name]
-    assert [one.opts for one in command.params if isinstance(one, click.Option) and not one.help] == []
-    examples = list(commands(help_of(name)))
-    assert any(f"ultracrawl {' '.join(words)}".startswith(name) for words in examples)
-    for words in examples:
-        understand(words)
+def test_options_are_described_and_examples_parse(subtests: pytest.Subtests) -> None:
+    for name, command in COMMANDS.items():
+        with subtests.test(name):
+            assert [
+                one.opts for one in command.params if isinstance(one, click.Option) and not one.help
+            ] == []
+            examples = list(commands(help_of(name)))
+            assert any(f"ultracrawl {' '.join(words)}".startswith(name) for words in examples)
+            for words in examples:
+                understand(words)
 
 
 def test_each_verb_stands_in_one_group() -> None:

@@ -1,5 +1,7 @@
 """META robots values and X-Robots-Tag (Ultra Search 11)."""
 
+import itertools
+
 import pytest
 from support.until import bounded
 
@@ -99,15 +101,15 @@ DATES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("date", DATES)
-@pytest.mark.parametrize("before", ["", "nofollow, ", "nofollow; ", "nofollow ", "ultracrawl: nofollow "])
-@pytest.mark.parametrize(
-    "after", ["", ", noarchive", ";noarchive", " noarchive", ", otherbot: noindex", "; *: noarchive"]
-)
-def test_a_date_is_one_word(date: str, before: str, after: str) -> None:
-    directives = parse_directives([], [f"{before}unavailable_after: {date}{after}"])
-    others = (f"unavailable_after: {date.lower()}", *(["noarchive"] if "noarchive" in after else []))
-    assert directives == RobotsDirectives(follow=not before, others=others)
+BEFORE = ("", "nofollow, ", "nofollow; ", "nofollow ", "ultracrawl: nofollow ")
+AFTER = ("", ", noarchive", ";noarchive", " noarchive", ", otherbot: noindex", "; *: noarchive")
+
+
+def test_a_date_is_one_word(subtests: pytest.Subtests) -> None:
+    for before, date, after in itertools.product(BEFORE, DATES, AFTER):
+        with subtests.test(header := f"{before}unavailable_after: {date}{after}"):
+            others = (f"unavailable_after: {date.lower()}", *(["noarchive"] if "noarchive" in after else []))
+            assert parse_directives([], [header]) == RobotsDirectives(follow=not before, others=others)
 
 
 @pytest.mark.parametrize(
