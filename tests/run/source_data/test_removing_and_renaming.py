@@ -18,6 +18,7 @@ from support.sentences import sentence
 from support.site import Site
 
 from ultracrawl.model import ScheduleStatus
+from ultracrawl.run import source_data
 from ultracrawl.run.source_data import places, removing, renaming
 from ultracrawl.run.source_data.removing import remove_source
 from ultracrawl.run.source_data.renaming import rename_source
@@ -212,7 +213,8 @@ def all_steps(monkeypatch: pytest.MonkeyPatch, at: int) -> Callable[[], bool]:
     for module, names in (
         (places, ("_delete", "_rename_rows", "_move_notes")),
         (removing, ("remove_documents", "delete_places", "forget_adhoc_source", "remove_state")),
-        (renaming, ("rename_documents", "rename_places", "forget_adhoc_source")),
+        (source_data, ("rename_documents", "rename_places")),
+        (renaming, ("forget_adhoc_source",)),
         (FileNotes, ("write", "delete")),
     ):
         for name in names:
@@ -453,7 +455,7 @@ def test_a_take_over_that_was_killed_is_finished_without_fetching_anything(
         raise KilledError
 
     with monkeypatch.context() as patched:
-        patched.setattr(renaming, step, die)
+        patched.setattr(source_data, step, die)
         with pytest.raises(KilledError):
             rename_source(project, adhoc, "pg")
     run = workspace.crawl().run
