@@ -5,6 +5,7 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
+import scrapy
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings, default_settings
 from support.project import ROOT
@@ -130,4 +131,21 @@ def test_arguments_are_reported(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages == [
         f"The argument depth {nothing}; write `depth: 1` in the definition",
         f"The argument note {nothing}",
+    ]
+
+
+def test_what_scrapy_writes_into_each_project_is_not_warned_of(
+    source: DataSource, caplog: pytest.LogCaptureFixture
+) -> None:
+    template = Path(scrapy.__file__).parent / "templates/project/module/settings.py.tmpl"
+    lines = template.read_text().splitlines()
+    written = dict(line.split(" = ") for line in lines if line.split(" = ")[0] in STARTPROJECT)
+    assert set(written) == set(STARTPROJECT)
+    switched_on(source, **written)
+    assert caplog.messages == []
+    switched_on(source, DOWNLOAD_DELAY=2)
+    switched_on(source, "cmdline", CONCURRENT_REQUESTS_PER_DOMAIN=1)
+    assert [line.split()[0] for line in caplog.messages] == [
+        "DOWNLOAD_DELAY",
+        "CONCURRENT_REQUESTS_PER_DOMAIN",
     ]

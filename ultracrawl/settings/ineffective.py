@@ -80,6 +80,9 @@ REPLACEMENTS: dict[str, Replacement] = {
 }
 """Replacements by setting; docs/scrapy.md has the same table."""
 
+_TEMPLATE = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DOWNLOAD_DELAY": 1}
+"""Settings that `scrapy startproject` writes: in a project these values say nothing about its sources."""
+
 _warned: set[str] = set()
 """Warnings logged by this process, to log each once: many sources share the settings of a project."""
 
@@ -115,7 +118,10 @@ def warn_of_ineffective(settings: BaseSettings, source: DataSource) -> None:
             of_source or not _unfit(source, replacement.option)
         )
         written = replacement_advice(source, name, settings[name]) if given else ""
-        if not written:
+        of_template = priority == SETTINGS_PRIORITIES["project"] and _same(
+            settings[name], _TEMPLATE.get(name)
+        )
+        if not written or of_template:
             continue
         where = f"`settings:` of the source {source.name}" if of_source else "the settings"
         warning = f"{name} in {where} changes nothing: {written}"
