@@ -72,9 +72,10 @@ def command(
     """Crawl SOURCES (without any: all of the definition file), or the site of a URL, and bring the index up to date.
 
     A later run requests only what may have changed, and removes from the index what is gone. A run that was stopped or
-    killed is resumed. Of several sources, --jobs are crawled at the same time, besides those that only wait, each in a
-    process of its own. With --continuous the command stays and begins the next cycle of each source when `refresh` of
-    its definition says so; --json then prints one object for each run.
+    killed is resumed. The exit code is 1 if a source could not be crawled; single pages that failed, also in a class of
+    yours, are counted in the report. Of several sources, --jobs are crawled at the same time, besides those that only
+    wait, each in a process of its own. With --continuous the command stays and begins the next cycle of each source
+    when `refresh` of its definition says so; --json then prints one object for each run.
 
     --path, --exclude, --depth and --limit restrict the crawl of a URL, now and later: they are stored. Given again, an
     option replaces what is stored; `none` drops it.
