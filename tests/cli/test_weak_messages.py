@@ -8,12 +8,14 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import ssl
 
 import pytest
+from support.certificates import Authority
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
 from support.sentences import sentence
-from support.server import answering
+from support.server import Server, answering
 from support.site import Site
 from support.verbs import mistyped
 
@@ -185,6 +187,25 @@ def test_a_service_that_does_not_run_is_a_failure_of_the_address(
     with contextlib.chdir(workspace.directory), pytest.raises(CommandFailedError) as found:
         run_words(["status", "--server", f"http://127.0.0.1:{port}"])
     assert found.value.mistake is Mistake.SERVER_UNREACHABLE
+
+
+def test_the_certificate_of_a_service_is_named_and_the_variable_for_its_authority(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ULTRACRAWL_TOKEN", "x")
+    authority = Authority(workspace.directory)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*authority.issue("service"))
+    server = Server(lambda _: Reply(404, (), b"no such page"), tls=context)
+    server.start()
+    try:
+        with pytest.raises(CommandFailedError) as found:
+            run_words(["status", "--server", server.url])
+        assert found.value.mistake is Mistake.SERVER_UNTRUSTED
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+        assert mistyped(workspace.directory, "status", "--server", server.url).mistake is Mistake.NO_SERVICE
+    finally:
+        server.stop()
 
 
 def test_a_server_that_is_no_service_is_a_mistake(

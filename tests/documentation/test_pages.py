@@ -94,6 +94,7 @@ DATA: dict[str, Callable[[str], object]] = {
     "json": json.loads,
     "toml": tomllib.loads,
     "xml": ElementTree.fromstring,
+    "yml": yaml.safe_load,  # of other programs
 }
 
 

@@ -132,6 +132,7 @@ class Mistake(Enum):
     SERVER_UNREACHABLE = (
         "{problem}; check that `ultracrawl serve` runs there, and scheme, host and port of --server"
     )
+    SERVER_UNTRUSTED = "{problem}; write its host, or name its authority: `export SSL_CERT_FILE=/path/ca.pem`"
     NO_SERVICE = (
         "--server {url} answers with status {status}, as `ultracrawl serve` does not; check its address"
     )

@@ -23,6 +23,10 @@ class _NoRedirect(HTTPRedirectHandler):
         """Refuse to follow the redirect."""
 
 
+class UntrustedServerError(WorkError):
+    """The certificate of a server is of no authority that is trusted here, or for another host."""
+
+
 class JsonClient:
     """Sends requests to one server: verifies its certificate, and follows no redirects.
 
@@ -42,13 +46,21 @@ class JsonClient:
         return cast(HTTPResponse, self._opener.open(request, timeout=self._timeout))
 
     def read_json(self, request: Request) -> Any:
-        """Send a request and return the parsed response. Raises `HTTPError` for error statuses, else `WorkError`."""
+        """Send a request and return the parsed response.
+
+        Raises `HTTPError` for error statuses, `UntrustedServerError` for the certificate, else `WorkError`.
+        """
         try:
             with self.open_response(request) as response:
                 return json.loads(response.read(_MAX_RESPONSE_BYTES))
         except HTTPError:
             raise
         except URLError as error:
+            if isinstance(error.reason, ssl.SSLCertVerificationError):
+                why = error.reason.verify_message
+                raise UntrustedServerError(
+                    f"the certificate of {self._label} is not trusted: {why}"
+                ) from None
             reason = getattr(error.reason, "strerror", None) or error.reason
             raise WorkError(f"{self._label} cannot be reached: {reason}") from None
         except (OSError, HTTPException, ValueError) as error:

@@ -15,7 +15,7 @@ from urllib.request import Request
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
-from ultracrawl.service.json_client import JsonClient
+from ultracrawl.service.json_client import JsonClient, UntrustedServerError
 
 TOKEN, TOKEN_FILE = "ULTRACRAWL_TOKEN", "ULTRACRAWL_TOKEN_FILE"
 TIMEOUT = 60.0
@@ -63,6 +63,8 @@ class ServiceClient:
         except HTTPError as error:
             with error:
                 raise self._translated(error) from None
+        except UntrustedServerError as error:
+            raise Mistake.SERVER_UNTRUSTED.failure(problem=error) from None
         except WorkError as error:
             raise Mistake.SERVER_UNREACHABLE.failure(problem=error) from None
 
