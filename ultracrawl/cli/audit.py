@@ -29,7 +29,17 @@ _LONG = frozenset({"crawl", "node run", "reindex", "serve"})
 """Verbs that are recorded when they begin, because nobody knows when they end."""
 _TARGETS = ("source", "sources", "site", "name", "names", "file")
 """Parameters whose values are names; all others, such as URLs and queries, are not recorded."""
-_FLAGS = ("force", "remove", "restore", "discard", "yes", "continuous", "all_principals", "no_principals")
+_FLAGS = (
+    "force",
+    "remove",
+    "restore",
+    "discard",
+    "yes",
+    "continuous",
+    "all_principals",
+    "no_principals",
+    "all_sources",
+)
 _READING = ("listing", "only_list")
 """Flags with which a verb changes nothing."""
 _RESULTS: dict[object, str] = {0: "done", 2: "refused"}

@@ -40,7 +40,8 @@ class Mistake(Enum):
     EXCLUDE_EACH_OTHER = "{options} exclude each other; write one of them"
     ALL_AND_SOME_PRINCIPALS = "--all-principals includes every --principal; write one of them"
     NO_RIGHTS_NAMED = (
-        "nothing is to be changed; write --role, --principal, --all-principals or --no-principals"
+        "nothing is to be changed; write --role, --principal, --all-principals, --no-principals, --source or "
+        "--all-sources"
     )
     NOBODY_TO_ASK = "{question} Nobody can be asked here; write --yes"
     NOBODY_TO_ASK_FOR_PASSWORD = "nobody can be asked for a password here; write --password-stdin"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from service.access.conftest import Browser, Service
 from zxcvbn.frequency_lists import FREQUENCY_LISTS
 
 from ultracrawl.cli.main import cli
@@ -15,6 +17,7 @@ from ultracrawl.errors import MissingExtraError, UserError
 from ultracrawl.service.access import passwords
 from ultracrawl.service.access.passwords import MIN_CHARACTERS, Weakness, check_password, weakness_of
 from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.access.users import UserStore
 
 PASSWORD = "correct horse battery"
@@ -65,18 +68,27 @@ def test_users_are_added_listed_changed_and_removed(users: UserStore) -> None:
 
 
 def test_role_and_principals_are_changed_and_what_is_not_named_stays(users: UserStore) -> None:
-    before = users.add_user("ben", Role.READER, PASSWORD, ("staff",))
-    assert user("change", "Ben", "--role", "editor").exit_code == 0
-    assert users.find_user("ben") == replace(before, role=Role.EDITOR)
-    assert user("change", "ben", "--principal", "group:board", "--principal", "lee").exit_code == 0
-    assert users.find_user("ben") == replace(before, role=Role.EDITOR, principals=("group:board", "lee"))
-    assert user("change", "ben", "--role", "searcher", "--all-principals").exit_code == 0
-    assert users.find_user("ben") == replace(before, role=None, principals=None)
-    assert user("change", "ben", "--no-principals").exit_code == 0
-    assert users.find_user("ben") == replace(before, role=None, principals=())
+    kept = users.add_user("ben", Role.READER, PASSWORD, ("staff",))
+
+    def changed(*options: str, **rights: Any) -> None:
+        nonlocal kept
+        assert user("change", "Ben", *options).exit_code == 0
+        after = users.known_user("ben")
+        assert after == replace(kept, number=after.number, **rights)
+        assert after.number != kept.number, "all sessions have ended"
+        kept = after
+
+    changed("--role", "editor", role=Role.EDITOR)
+    changed("--principal", "group:board", "--principal", "lee", principals=("group:board", "lee"))
+    changed("--role", "searcher", "--all-principals", role=None, principals=None)
+    changed("--no-principals", principals=())
+    changed("--source", "site", sources=("site",))
+    changed("--all-sources", sources=None)
+    assert user("change", "ben", "--all-sources").exit_code == 0
+    assert users.known_user("ben") == kept, "what changes nothing ends no session"
     lines = (users.path.parents[2] / "log" / "audit.jsonl").read_text().splitlines()
     told = [json.loads(line) for line in lines]
-    assert [one["action"] for one in told] == ["user change"] * 4
+    assert [one["action"] for one in told] == ["user change"] * 7
     assert told[0]["role"] == "editor"
 
 
@@ -88,6 +100,9 @@ def test_role_and_principals_are_changed_and_what_is_not_named_stays(users: User
         ("change", "anna", "--role", "king"),
         ("change", "anna", "--no-principals", "--principal", "a"),
         ("change", "anna", "--no-principals", "--all-principals"),
+        ("change", "anna", "--all-sources", "--source", "site"),
+        ("change", "anna", "--source", "none"),
+        ("add", "ben", "--role", "reader", "--source", "none", "--password-stdin"),
         ("add", "anna", "--role", "reader", "--password-stdin"),
         ("add", "ANNA ", "--role", "reader", "--password-stdin"),
         ("add", "a b", "--role", "reader", "--password-stdin"),
@@ -110,6 +125,29 @@ def test_mistakes_change_nothing(users: UserStore, words: tuple[str, ...]) -> No
     result = user(*words, password="another long one")
     assert result.exit_code == 2 or isinstance(result.exception, UserError)
     assert users.path.read_bytes() == before
+
+
+def test_somebody_with_sources_finds_documents_of_these_alone(service: Service) -> None:
+    service.users.add_user("ben", Role.READER, PASSWORD, None, ("sea",))
+    tokens = TokenStore.of_project(service.project)
+    token = tokens.create_token("portal", Role.READER, None, sources=("sea",))
+    keys = [tokens.create_token(f"key{one}", None, sources=(one,)) for one in ("lake", "sea")]
+    browser = Browser(service)
+    browser.log_in("ben")
+
+    def found(**headers: str) -> list[str]:
+        answer = browser.get("/api/v1/search?q=heron", headers=headers)
+        return [one["url"] for one in answer.json()["hits"]]
+
+    gull = "http://sea.example/gull"
+    assert found() == [gull]
+    assert found(Authorization=f"Bearer {token}") == [gull]
+    lake, sea = (found(Authorization=f"Bearer {key}") for key in keys)
+    assert lake == ["http://lake.example/heron"]
+    assert sea == [], "it is not public"
+    service.users.change_rights("ben", sources=None)
+    browser.log_in("ben")
+    assert len(found()) == 3
 
 
 WORDS = "alder birch cedar elder hazel juniper larch maple oak poplar rowan spruce willow yew aspen beech elm fir holly"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 
@@ -13,17 +12,18 @@ from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.cli.serve.service_options import site_origins
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.model.dates import as_text, iso, parse_w3c_date
+from ultracrawl.model.dates import as_text, iso
+from ultracrawl.service.access import tokens as access_tokens
+from ultracrawl.service.access.refusals import Refusal, RefusedError
 from ultracrawl.service.access.requester import Role
-from ultracrawl.service.access.tokens import Token, TokenStore
+from ultracrawl.service.access.tokens import Token, TokenStore, is_token_name
 from ultracrawl.sources import Project
 
-_SECONDS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
 _Verb = Callable[..., None]
 
 
 def readers_options(verb: _Verb) -> _Verb:
-    """Give a verb the options `--principal` and `--all-principals`; see `chosen_principals`."""
+    """Give a verb `--principal`, `--all-principals` and `--source`; see `chosen_principals` and `chosen_sources`."""
     principal = click.option(
         "--principal",
         "principals",
@@ -35,7 +35,14 @@ def readers_options(verb: _Verb) -> _Verb:
     everybody = click.option(
         "--all-principals", is_flag=True, help="Shows all documents, whoever may see them."
     )
-    return principal(everybody(verb))
+    source = click.option(
+        "--source",
+        "sources",
+        multiple=True,
+        metavar="NAME",
+        help="Finds documents of this source alone; repeat for several. Default: of all.",
+    )
+    return principal(everybody(source(verb)))
 
 
 def chosen_principals(principals: tuple[str, ...], all_principals: bool) -> tuple[str, ...] | None:
@@ -43,6 +50,14 @@ def chosen_principals(principals: tuple[str, ...], all_principals: bool) -> tupl
     if principals and all_principals:
         raise Mistake.ALL_AND_SOME_PRINCIPALS.error()
     return None if all_principals else principals
+
+
+def chosen_sources(sources: tuple[str, ...], project: Project) -> tuple[str, ...] | None:
+    """Return the sources of these options; None for all. Raises `UserError` for one that is not defined."""
+    for name in sources:
+        if name not in project.known_sources:
+            raise Mistake.NO_SUCH_NAME.error(what="source", name=name, known=sorted(project.known_sources))
+    return sources or None
 
 
 @click.group("token", cls=VerbGroup)
@@ -96,6 +111,7 @@ def create(
     role: str | None,
     principals: tuple[str, ...],
     all_principals: bool,
+    sources: tuple[str, ...],
     is_public: bool,
     sites: tuple[str, ...],
     expires: float | None,
@@ -112,8 +128,9 @@ def create(
       ultracrawl token create audit --role reader --expires 90d
       ultracrawl token create docs --public --site https://docs.example.com
     """  # noqa: D301 - as above
-    if not name.strip() or not name.isprintable():
+    if not is_token_name(name):
         raise Mistake.NO_TOKEN_NAME.error()
+    known = chosen_sources(sources, project)
     if is_public and (role or principals or all_principals):
         raise Mistake.PUBLIC_WITH_RIGHTS.error()
     origins = site_origins(sites, is_public=is_public)
@@ -121,7 +138,7 @@ def create(
         raise Mistake.NO_ROLE.error()
     names = chosen_principals(principals, all_principals)
     token = TokenStore.of_project(project).create_token(
-        name, Role(role) if role else None, names, expires, origins
+        name, Role(role) if role else None, names, expires, origins, known
     )
     if as_json:
         print_json(
@@ -130,7 +147,8 @@ def create(
         return
     click.echo(token)
     if is_public:
-        found = ", ".join(project.public_sources) or "none as yet: write `public: true` in a source"
+        public = [one for one in project.public_sources if known is None or one in known]
+        found = ", ".join(public) or "none as yet: write `public: true` in a source"
         print_line(f"For pages of {', '.join(origins)}. Sources that the key finds: {found}.", err=True)
     until = f"expires at {iso(expires)}" if expires else "does not expire; --expires 90d makes one that does"
     print_line(f"The token {name} {until}.", err=True)
@@ -138,14 +156,12 @@ def create(
 
 def expiry(text: str, now: float) -> float:
     """Return the time, in seconds since the epoch, of `90d`, `12h`, `2w` or a date (UTC). Raises `UserError`."""
-    if span := re.fullmatch(r"([1-9]\d{0,4})([hdw])", text):
-        return now + int(span[1]) * _SECONDS[span[2]]
-    moment = parse_w3c_date(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
-    if moment is None:
-        raise Mistake.BAD_EXPIRY.error(text=text)
-    if moment.timestamp() <= now:
-        raise Mistake.EXPIRED.error(text=text)
-    return moment.timestamp()
+    try:
+        return access_tokens.expiry(text, now)
+    except RefusedError as error:
+        if error.refusal is Refusal.EXPIRED:
+            raise Mistake.EXPIRED.error(text=text) from None
+        raise Mistake.BAD_EXPIRY.error(text=text) from None
 
 
 @command.command("list", short_help="List the tokens, without their secrets.")
@@ -179,16 +195,18 @@ def _end_of(token: Token) -> str:
 
 def _visible(token: Token) -> str:
     if token.role is None:
-        return f"documents for everybody in public sources, to pages of {', '.join(token.sites)}"
-    return visible_documents(token.principals)
+        where = "public sources" if token.sources is None else ", ".join(token.sources)
+        return f"documents for everybody in {where}, to pages of {', '.join(token.sites)}"
+    return visible_documents(token.principals, token.sources)
 
 
-def visible_documents(principals: tuple[str, ...] | None) -> str:
-    """Return in words what documents somebody with these principals sees."""
+def visible_documents(principals: tuple[str, ...] | None, sources: tuple[str, ...] | None = None) -> str:
+    """Return in words what documents somebody with these principals sees, in these sources alone."""
+    where = "" if sources is None else f", in {', '.join(sources)} alone"
     if principals is None:
-        return "all documents"
+        return f"all documents{where}"
     others = f", and of {', '.join(principals)}" if principals else ""
-    return f"documents for everybody{others}"
+    return f"documents for everybody{others}{where}"
 
 
 @command.command("revoke", short_help="Refuse a token from now on.")

@@ -10,7 +10,12 @@ import click
 from ultracrawl.cli.groups import VerbGroup
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
-from ultracrawl.cli.serve.token import chosen_principals, readers_options, visible_documents
+from ultracrawl.cli.serve.token import (
+    chosen_principals,
+    chosen_sources,
+    readers_options,
+    visible_documents,
+)
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.access.passwords import MAX_BYTES
 from ultracrawl.service.access.requester import Role
@@ -36,7 +41,8 @@ def command() -> None:
     """Add, list, change and remove the users who can log in to the pages of `ultracrawl serve`.
 
     Only hashes of passwords are stored (argon2id), in a file beside the states that only your account can read.
-    Changes take effect at once, also in a running service: a user who is removed or has a new password is logged out.
+    Changes take effect at once, also in a running service: a user who is removed, or has a new password or other
+    rights, is logged out.
 
     \b
     Examples:
@@ -59,6 +65,7 @@ def add(
     role: str,
     principals: tuple[str, ...],
     all_principals: bool,
+    sources: tuple[str, ...],
     password_stdin: bool,
     project: Project,
 ) -> None:
@@ -70,9 +77,10 @@ def add(
       pass show search/ben | ultracrawl user add ben --role searcher --principal staff --password-stdin
     """  # noqa: D301 - as above
     names = chosen_principals(principals, all_principals)
+    known = chosen_sources(sources, project)
     users = UserStore.of_project(project)
     users.check_new(name)
-    user = users.add_user(name, _role(role), _password(name, from_stdin=password_stdin), names)
+    user = users.add_user(name, _role(role), _password(name, from_stdin=password_stdin), names, known)
     print_line(f"The user {user.name} can log in, as {role}.")
 
 
@@ -93,7 +101,7 @@ def list_users(project: Project, as_json: bool) -> None:
     for user in users:
         print_line(
             f"{user.name}: {user.role or SEARCHER}, added {user.created}, password of {user.password_changed}, "
-            f"sees {visible_documents(user.principals)}"
+            f"sees {visible_documents(user.principals, user.sources)}"
         )
     if not users:
         print_line("no users; `ultracrawl user add NAME --role administrator` adds one", err=True)
@@ -104,18 +112,22 @@ def list_users(project: Project, as_json: bool) -> None:
 @click.option("--role", type=_ROLES, help=_ROLE_HELP)
 @readers_options
 @click.option("--no-principals", is_flag=True, help="Shows only what everybody may see.")
+@click.option("--all-sources", is_flag=True, help="Finds documents of all sources.")
 @searchable_project_option
 def change(
     name: str,
     role: str | None,
     principals: tuple[str, ...],
     all_principals: bool,
+    sources: tuple[str, ...],
     no_principals: bool,
+    all_sources: bool,
     project: Project,
 ) -> None:
     """Change the role of the user NAME, or whose documents NAME sees; what no option names stays.
 
-    Password and sessions stay. Each --principal that is to count is named: together they replace those of before.
+    The password stays, and NAME logs in again. Each --principal and --source that is to count is named: together they
+    replace those of before.
 
     \b
     Examples:
@@ -125,15 +137,19 @@ def change(
     names = chosen_principals(principals, all_principals)
     if no_principals and names != ():
         raise Mistake.EXCLUDE_EACH_OTHER.error(options="--no-principals and the other options of principals")
+    if all_sources and sources:
+        raise Mistake.EXCLUDE_EACH_OTHER.error(options="--all-sources and --source")
     rights: dict[str, Any] = {} if role is None else {"role": _role(role)}
     if no_principals or names != ():
         rights["principals"] = names
+    if all_sources or sources:
+        rights["sources"] = chosen_sources(sources, project)
     users = UserStore.of_project(project)
     user = users.known_user(name)
     if not rights:
         raise Mistake.NO_RIGHTS_NAMED.error()
     user = users.change_rights(user.name, **rights)
-    sight = visible_documents(user.principals)
+    sight = visible_documents(user.principals, user.sources)
     print_line(f"The user {user.name} is {user.role or SEARCHER} now, and sees {sight}.")
 
 

@@ -11,6 +11,8 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from itsdangerous import BadData, URLSafeTimedSerializer
@@ -26,6 +28,7 @@ from ultracrawl.service.access.failed_logins import (
 )
 from ultracrawl.service.access.users import User, UserStore, normal_name
 
+T = TypeVar("T")
 CHECKS = 2
 """Passwords that are checked at a time; each takes 64 MiB."""
 DEVICE_LIFE = 180 * 86_400
@@ -94,7 +97,11 @@ class LoginChecker:
 
         Raises `WeakPasswordError`, `WorkError`.
         """
-        return await to_thread.run_sync(self._users.replace_password, user, password, limiter=self._places)
+        return await self.hashing(self._users.replace_password, user, password)
+
+    async def hashing(self, act: Callable[..., T], *values: object) -> T:
+        """Return what a function returns that hashes a password, when it has a place beside the checks."""
+        return await to_thread.run_sync(partial(act, *values), limiter=self._places)
 
     def device_of(self, user: User) -> str:
         """Return a signed text that marks a browser as one in which a user has logged in."""

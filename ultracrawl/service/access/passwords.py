@@ -69,6 +69,11 @@ def check_password(name: str, password: str) -> None:
         raise WeakPasswordError(weakness)
 
 
+def new_password() -> str:
+    """Return a password that nobody guesses, for a user who has to change it."""
+    return secrets.token_urlsafe(15)
+
+
 def hash_password(password: str) -> str:
     """Return the hash of a password, with its salt and parameters. Raises `MissingExtraError`."""
     return _hasher().hash(_normal(password).encode())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
-from ultracrawl.rules.access.readers import NOBODY, group_principals, is_user, without_type
+from ultracrawl.rules.access.readers import NOBODY, group_principals, is_typed, is_user, without_type
 from ultracrawl.service.access.accounts import Accounts
 from ultracrawl.service.access.outside import OIDC, PROXY, all_groups, outside_user
 from ultracrawl.service.access.requester import Requester, RequesterKind
@@ -60,3 +61,20 @@ def why_unseen(requester: Requester, readers: tuple[str, ...]) -> Sight:
     if not readers or set(readers) & set(requester.principals or ()):
         return Sight.OWN_READERS
     return Sight.NO_READERS if readers == (NOBODY,) else Sight.OTHER_READERS
+
+
+def defined_readers(project: Project) -> tuple[str, ...]:
+    """Return the readers that definitions name in `acl` and `acl_paths`, by name."""
+    lists = (names for one in project.known_sources.values() for names in (one.acl, *one.acl_paths.values()))
+    return tuple(sorted({name for names in lists for name in names if name.strip() == name}))
+
+
+def near_misses(principals: Sequence[str], readers: Sequence[str]) -> list[tuple[str, str]]:
+    """Return each principal that is no reader, with a reader from which only its type sets it apart."""
+    return [
+        (name, reader)
+        for name in principals
+        if name not in readers
+        for reader in readers
+        if without_type(reader) == without_type(name) and not (is_typed(name) and is_typed(reader))
+    ]

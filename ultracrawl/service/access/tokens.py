@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +16,8 @@ from typing import Any
 
 from ultracrawl.dataclass import asdict, dataclass, replace
 from ultracrawl.errors import UserError
-from ultracrawl.model.dates import as_text, iso
+from ultracrawl.model.dates import as_text, iso, parse_w3c_date
+from ultracrawl.service.access.refusals import Refusal, RefusedError
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.row_file import RowFile
 from ultracrawl.sources import Project
@@ -27,6 +29,9 @@ SITE_KEY = "box"
 """The name of the public key that `serve --public` makes."""
 USE_INTERVAL = 60.0
 """Seconds between two writes of the last use of a token."""
+LONGEST_NAME = 100
+_SPANS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
+"""Seconds of an hour, a day and a week."""
 _TOKEN_PARTS = 3
 """Parts of a token, separated by `_`: prefix, number and secret."""
 
@@ -44,13 +49,21 @@ class Token:
     """When it ends (UTC); None: it does not."""
     sites: tuple[str, ...] = ()
     """Of a public key, which has no role: the origins of the sites whose pages may use it."""
+    sources: tuple[str, ...] | None = None
+    """The only sources in which it finds something; None: all, and for a public key all that are public."""
 
     @property
     def requester(self) -> Requester:
         """Who sends a request with this token; for a public key no source exists as yet."""
         if self.role is None:
             return Requester(f"key:{self.name}", RequesterKind.KEY, None, (), sources=())
-        return Requester(f"token:{self.name}", RequesterKind.TOKEN, self.role, self.principals)
+        name = f"token:{self.name}"
+        return Requester(name, RequesterKind.TOKEN, self.role, self.principals, self.sources)
+
+    def public_requester(self, public: Sequence[str]) -> Requester:
+        """Who sends a request with this public key, where `public` are the sources that say `public`."""
+        known = public if self.sources is None else [one for one in public if one in self.sources]
+        return replace(self.requester, sources=tuple(known))
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON object that is stored; `ultracrawl token list --json` adds `last_used`."""
@@ -99,22 +112,28 @@ class TokenStore:
         principals: Sequence[str] | None = (),
         expires: float | None = None,
         sites: Sequence[str] = (),
+        sources: Sequence[str] | None = None,
     ) -> str:
         """Create a token and return its text, which is not stored; `expires` is in seconds since the epoch.
 
         Without a role it is a public key for pages of `sites`, which are origins as of `origin_of`.
-        Raises `UserError` for a used name, `WorkError`.
+        Raises `RefusedError` for a used name, and what is none, `WorkError`.
         """
+        if not is_token_name(name):
+            raise RefusedError(Refusal.NAME, f"{name!r} is no name of a token; write for example `portal`")
         who = None if principals is None else tuple(dict.fromkeys(principals))
+        where = None if sources is None else tuple(dict.fromkeys(sources))
+        made = Token(
+            name, role, as_text(self._clock()), who, iso(expires), tuple(dict.fromkeys(sites)), where
+        )
         with self._rows.changing() as kept:
             if any(one.token.name == name for one in kept.values()):
-                raise UserError(
+                raise RefusedError(
+                    Refusal.TAKEN,
                     f"there is a token {name!r} already; choose another name, or "
-                    f"`ultracrawl token revoke {name}` first"
+                    f"`ultracrawl token revoke {name}` first",
                 )
-            new, text = _made(
-                Token(name, role, as_text(self._clock()), who, iso(expires), tuple(dict.fromkeys(sites)))
-            )
+            new, text = _made(made)
             kept[new.number] = new
         return text
 
@@ -200,6 +219,23 @@ class TokenStore:
         return {str(number): str(at) for number, at in found.items()} if isinstance(found, dict) else {}
 
 
+def is_token_name(name: str) -> bool:
+    """Return whether a text can name a token: a word or some words."""
+    return bool(name.strip()) and name.isprintable() and len(name) <= LONGEST_NAME
+
+
+def expiry(text: str, now: float) -> float:
+    """Return the time, in seconds since the epoch, of `90d`, `12h`, `2w` or a date (UTC). Raises `RefusedError`."""
+    if span := re.fullmatch(r"([1-9]\d{0,4})([hdw])", text):
+        return now + int(span[1]) * _SPANS[span[2]]
+    moment = parse_w3c_date(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
+    if moment is None:
+        raise RefusedError(Refusal.EXPIRY, f"{text!r} is neither a time span as 90d nor a date as 2027-01-31")
+    if moment.timestamp() <= now:
+        raise RefusedError(Refusal.EXPIRED, f"{text!r} is not in the future")
+    return moment.timestamp()
+
+
 def _made(token: Token) -> tuple[_Kept, str]:
     """Return a token with a new secret as it is stored, and its text."""
     number, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
@@ -207,7 +243,7 @@ def _made(token: Token) -> tuple[_Kept, str]:
 
 
 def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
-    who = row["principals"]
+    who, where = row["principals"], row.get("sources")
     principals = None if who is None else tuple(map(str, who))
     expires = row.get("expires")
     token = Token(
@@ -217,6 +253,7 @@ def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
         principals,
         None if expires is None else str(expires),
         tuple(map(str, row.get("sites", ()))),
+        None if where is None else tuple(map(str, where)),
     )
     return row["number"], _Kept(token, row["number"], row["sha256"], str(row.get("text", "")))
 

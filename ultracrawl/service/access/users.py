@@ -6,7 +6,7 @@ import re
 import secrets
 import time
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from ultracrawl.dataclass import asdict, dataclass, field, replace
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.access.passwords import check_password, hash_password
+from ultracrawl.service.access.refusals import Refusal, RefusedError
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.row_file import RowFile
 from ultracrawl.sources import Project
@@ -33,14 +34,16 @@ class User:
     """Users and groups whose documents are shown, beside public ones; None: all documents."""
     password_changed: str = ""
     number: str = field(default="", repr=False)
-    """Drawn anew with each password: a session with another number has ended."""
+    """Drawn anew with each password and with other rights: a session with another number has ended."""
     password: str = field(default="", repr=False)
     """The hash of the password."""
+    sources: tuple[str, ...] | None = None
+    """The only sources in which searches find something; None: all."""
 
     @property
     def requester(self) -> Requester:
         """Who sends a request in a session of this user."""
-        return Requester(f"user:{self.name}", RequesterKind.USER, self.role, self.principals)
+        return Requester(f"user:{self.name}", RequesterKind.USER, self.role, self.principals, self.sources)
 
     def as_json(self) -> dict[str, Any]:
         """Return what `ultracrawl user list --json` shows."""
@@ -61,14 +64,19 @@ class UserStore:
         return cls(project.state.path / "service" / "users.json")
 
     def add_user(
-        self, name: str, role: Role | None, password: str, principals: Sequence[str] | None = ()
+        self,
+        name: str,
+        role: Role | None,
+        password: str,
+        principals: Sequence[str] | None = (),
+        sources: Sequence[str] | None = None,
     ) -> User:
         """Add a user. Raises `UserError` for a used or invalid name and for a weak password, `WorkError`."""
         self.check_new(name)
         name = normal_name(name)
         check_password(name, password)
-        who = None if principals is None else tuple(dict.fromkeys(principals))
-        user = self._with_password(User(name, role, as_text(self._clock()), who), password)
+        user = User(name, role, as_text(self._clock()), _once(principals), sources=_once(sources))
+        user = self._with_password(user, password)
         with self._rows.changing() as users:
             self.check_new(name)
             users[name] = user
@@ -78,22 +86,29 @@ class UserStore:
         """Raise `UserError` for a used or invalid name."""
         plain = normal_name(name)
         if not _NAME.fullmatch(plain):
-            raise UserError(
-                f"{name!r} is no name of a user: write letters, digits and . _ @ + -, 64 at most, as `anna`"
+            raise RefusedError(
+                Refusal.NAME,
+                f"{name!r} is no name of a user: write letters, digits and . _ @ + -, 64 at most, as `anna`",
             )
         if self.find_user(plain) is not None:
-            raise UserError(
+            raise RefusedError(
+                Refusal.TAKEN,
                 f"there is a user {plain!r} already; `ultracrawl user change {plain}` changes role and principals, "
-                f"`ultracrawl user password {plain}` gives a new password"
+                f"`ultracrawl user password {plain}` gives a new password",
             )
 
-    def change_rights(self, name: str, **rights: Any) -> User:
-        """Give a user another `role`, or other `principals`, or both; password and sessions stay.
+    def change_rights(self, name: str, *, keep_administrator: bool = False, **rights: Any) -> User:
+        """Give a user another `role`, other `principals` or `sources`; the password stays, sessions end if one differs.
 
-        Requests in these sessions have the new rights at once. Raises `UserError` for an unknown name, `WorkError`.
+        Raises `UserError` for an unknown name, `RefusedError` where `keep_administrator` would be broken, `WorkError`.
         """
         with self._rows.changing() as users:
-            changed = replace(self.known_user(name), **rights)
+            user = self.known_user(name)
+            changed = replace(user, **rights)
+            if keep_administrator and changed.role is not Role.ADMINISTRATOR:
+                _check_administrator_is_left(users, user)
+            if changed != user:
+                changed = replace(changed, number=secrets.token_hex(8))
             users[changed.name] = changed
         return changed
 
@@ -113,14 +128,19 @@ class UserStore:
             present = users.get(user.name)
             if present is None or present.number != user.number:
                 return None
-            changed = replace(changed, role=present.role, principals=present.principals)
+            changed = replace(
+                changed, role=present.role, principals=present.principals, sources=present.sources
+            )
             users[user.name] = changed
         return changed
 
-    def remove_user(self, name: str) -> None:
-        """Remove a user, which ends all sessions. Raises `UserError` for an unknown name, `WorkError`."""
+    def remove_user(self, name: str, *, keep_administrator: bool = False) -> None:
+        """Remove a user, which ends all sessions; raises as `change_rights` does."""
         with self._rows.changing() as users:
-            del users[self.known_user(name).name]
+            user = self.known_user(name)
+            if keep_administrator:
+                _check_administrator_is_left(users, user)
+            del users[user.name]
 
     def all_users(self) -> list[User]:
         """Return all users by name. Raises `WorkError`."""
@@ -159,12 +179,26 @@ def normal_name(name: str) -> str:
     return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
+def _check_administrator_is_left(users: Mapping[str, User], user: User) -> None:
+    """Raise `RefusedError` if a user is the only administrator; administrators of other systems do not count."""
+    others = (one for one in users.values() if one.name != user.name)
+    if user.role is Role.ADMINISTRATOR and all(one.role is not Role.ADMINISTRATOR for one in others):
+        raise RefusedError(
+            Refusal.LAST_ADMINISTRATOR, f"{user.name} is the last administrator; make another one first"
+        )
+
+
+def _once(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(dict.fromkeys(names))
+
+
 def _user(row: dict[str, Any]) -> tuple[str, User]:
-    who = row["principals"]
+    who, where = row["principals"], row.get("sources")
     principals = None if who is None else tuple(map(str, who))
     texts = (str(row[name]) for name in ("password_changed", "number", "password"))
+    sources = None if where is None else tuple(map(str, where))
     return str(row["name"]), User(
-        str(row["name"]), row["role"] and Role(row["role"]), str(row["created"]), principals, *texts
+        str(row["name"]), row["role"] and Role(row["role"]), str(row["created"]), principals, *texts, sources
     )
 
 

@@ -65,7 +65,13 @@ def _record(scope: Scope, noted: dict[str, Any], status: int) -> None:
     action = _ACTIONS.get(scope["route"].name, scope["route"].name)
     if "order" in given:
         action = f"schedule {given.pop('order')}"
-    record_action(noted["project"], actor, action, given.values(), result, status=status, **details)
+    targets = [*given.values(), *noted.get("targets", ())]
+    record_action(noted["project"], actor, action, targets, result, status=status, **details)
+
+
+def note_target(request: Request, name: str) -> None:
+    """Add what a request changes to its line, where its path does not name it."""
+    request.scope["state"].setdefault("targets", []).append(name)
 
 
 def address_of(scope: Scope) -> str:

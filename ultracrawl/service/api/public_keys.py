@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ultracrawl.dataclass import dataclass, field, replace
+from ultracrawl.dataclass import dataclass, field
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.attributes.schema import named
 from ultracrawl.service.access.failed_logins import network_of
@@ -99,7 +99,7 @@ class PublicKeys:
         self._check_origin(request, token)
         self._check_rates(address, token.name)
         check_size(request)
-        return replace(token.requester, sources=project.public_sources)
+        return token.public_requester(project.public_sources)
 
     def admit_anybody(self, request: Request, project: Project, address: str) -> Requester:
         """Return the requester without key or log-in, where the search page is public: as by a key of no site.

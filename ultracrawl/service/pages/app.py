@@ -14,7 +14,13 @@ from ultracrawl.service.pages import cached_copy, preferences, search_routes
 from ultracrawl.service.pages.account import login, own_account, provider_login
 from ultracrawl.service.pages.admin.approvals import approval_routes
 from ultracrawl.service.pages.admin.definitions import definition_routes, new_source, suggestions_page
-from ultracrawl.service.pages.admin.records import access_page, log_routes, query_routes
+from ultracrawl.service.pages.admin.records import (
+    access_page,
+    log_routes,
+    query_routes,
+    token_routes,
+    user_routes,
+)
 from ultracrawl.service.pages.admin.rendering import OVERVIEW_TEMPLATES
 from ultracrawl.service.pages.admin.schedules import schedule_routes
 from ultracrawl.service.pages.admin.sources import (
@@ -52,6 +58,8 @@ _ADMINISTRATION = (
     query_routes,
     log_routes,
     access_page,
+    user_routes,
+    token_routes,
 )
 
 

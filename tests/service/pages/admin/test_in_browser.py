@@ -55,6 +55,11 @@ PATHS = (
     "/admin/definitions/schedules",
     "/admin/access",
     "/admin/access?language=de",
+    "/admin/access/new-user",
+    "/admin/access/new-user?language=de",
+    "/admin/access/users/ben?language=de",
+    "/admin/access/new-token",
+    "/admin/access/new-key?language=de",
     "/admin/sources/nothing",
 )
 MOST_BYTES = 80_000
@@ -171,6 +176,40 @@ def test_the_failing_source_is_found_and_a_crawl_is_paused(
     page.click(".orders button:has-text('Pause')")
     page.wait_for_url("**/admin/sources/running?done=pause")
     assert ("pause", "running") in shown[0].supervisor.orders
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_user_is_added_by_the_keyboard_alone(
+    visit: Callable[..., Watched], shown: tuple[Administration, str], language: str
+) -> None:
+    window = visit(PHONE)
+    page = window.open(f"/admin/access?language={language}")
+    page.locator(".head .button").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin/access/new-user*")
+    page.locator("#name").focus()
+    page.keyboard.type("ben")
+    for text in ("", "searcher", "group:sales", "", "nowhere"):
+        page.keyboard.press("Tab")
+        page.keyboard.type(text)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#name")).to_be_focused()
+    assert page.locator(".field-problem").count() == 2
+    assert page.locator("#principals").input_value() == "group:sales"
+    assert page.locator("html").get_attribute("lang") == language
+    assert window.findings() == []
+    page.keyboard.press("Control+A")
+    page.keyboard.type(f"kim.{language}")
+    page.locator("#sources").fill("")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("pre.code")).to_be_visible()
+    assert window.findings() == []
+    assert shown[0].users.known_user(f"kim.{language}").principals == ("group:sales",)
+    (refused,) = window.complaints
+    assert "400" in refused, "the browser's word for the form that came back"
+    window.complaints.clear()
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])

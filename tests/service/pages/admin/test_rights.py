@@ -63,6 +63,11 @@ OF_ROLES: dict[Role | None, str] = {
         """,
     Role.ADMINISTRATOR: """
         GET /admin/access       POST /admin/access/tokens/{name:path}
+        GET /admin/access/new-user                          POST /admin/access/users
+        GET /admin/access/users/{name}                      POST /admin/access/users/{name}/rights
+        POST /admin/access/users/{name}/password            POST /admin/access/users/{name}/remove
+        GET /admin/access/new-token                         POST /admin/access/tokens
+        GET /admin/access/new-key                           POST /admin/access/keys
         GET /admin/audit        GET /admin/audit.csv        GET /admin/definitions      GET /admin/definitions/new
         GET /admin/definitions/schedules                    POST /admin/definitions/schedules
         POST /admin/definitions/schedules/undo              POST /admin/definitions/schedules/what-if
@@ -340,12 +345,15 @@ def test_texts_of_documents_of_others_are_on_no_page(workspace: InProcessWorkspa
         assert "Halcyon" in eve.get(path).text, "who sees all documents does"
 
 
-def test_a_user_who_becomes_a_searcher_stays_logged_in_and_is_led_to_the_search(
+def test_a_user_who_becomes_a_searcher_logs_in_again_and_is_led_to_the_search(
     administration: Administration,
 ) -> None:
     assert administration.status("/admin", Role.READER) == 200
     administration.users.change_rights(Role.READER.value, role=None)
-    refused = administration.browser(Role.READER).get("/admin")
+    browser = administration.browser(Role.READER)
+    assert browser.get("/admin").status_code == 303, "other rights end all sessions"
+    assert browser.log_in(Role.READER.value).status_code == 303
+    refused = browser.get("/admin")
     assert refused.status_code == 403
     links = [one.get("href") for one in document_fromstring(refused.text).cssselect(".no-answer a")]
     assert links == ["/"]

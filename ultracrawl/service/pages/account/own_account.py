@@ -81,18 +81,27 @@ async def end_sessions(request: Request, state: State, form: Form, session: OwnS
 async def _confirmed(
     request: Request, state: ApiState, form: dict[str, str], session: Session, part: str = "password"
 ) -> User | Response:
-    """Return the user of a session if a form has the password, or else the page; guesses count as failed log-ins."""
-    address = address_of(request.scope)
-    device = state.cookies.value_of(request, CookieKind.DEVICE)
+    """Return the user of a session if a form has the password, or else the page."""
     try:
-        user = await state.accounts.logins.check(session.user, form.get("password", ""), address, device)
+        user = await confirmed_user(request, state, session, form.get("password", ""))
     except TooManyLoginsError as error:
         answer = _page(request, state, session, HTTPStatus.TOO_MANY_REQUESTS, "many", part)
         answer.headers["Retry-After"] = str(error.retry_after)
         return answer
+    return user or _page(request, state, session, HTTPStatus.BAD_REQUEST, "wrong", part)
+
+
+async def confirmed_user(request: Request, state: ApiState, session: Session, password: str) -> User | None:
+    """Return the user of a session whose password this is; None if it is not, which counts as a failed log-in.
+
+    Raises `TooManyLoginsError`, `WorkError`.
+    """
+    address = address_of(request.scope)
+    device = state.cookies.value_of(request, CookieKind.DEVICE)
+    user = await state.accounts.logins.check(session.user, password, address, device)
     if user is None or user.number != session.number:
         state.accounts.failed_logins.note_failure(address)
-        return _page(request, state, session, HTTPStatus.BAD_REQUEST, "wrong", part)
+        return None
     return user
 
 

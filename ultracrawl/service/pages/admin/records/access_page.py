@@ -34,6 +34,8 @@ class Person:
     role: Role | None
     principals: tuple[str, ...] | None
     """None: sees all documents."""
+    sources: tuple[str, ...] | None = None
+    """The only sources in which searches find something; None: all."""
     since: str = ""
     """When the service got to know its user; empty for others."""
     open_sessions: int = 0
@@ -97,4 +99,5 @@ def _people(state: ApiState) -> list[Person]:
 
 def _person(requester: Requester, sessions: list[Session], since: str = "") -> Person:
     seen = max((one.seen for one in sessions), default=0.0)
-    return Person(requester.name, requester.role, requester.principals, since, len(sessions), seen)
+    rights = requester.role, requester.principals, requester.sources
+    return Person(requester.name, *rights, since, len(sessions), seen)
