@@ -127,6 +127,37 @@ def test_mistakes_change_nothing(users: UserStore, words: tuple[str, ...]) -> No
     assert users.path.read_bytes() == before
 
 
+def test_a_principal_that_differs_from_a_reader_by_its_type_is_reported(users: UserStore) -> None:
+    file = users.path.parents[3] / "ultracrawl.yaml"
+
+    def define(acl: str) -> None:
+        source = f"{{start_urls: ['https://a.example/'], acl: ['{acl}']}}"
+        file.write_text(f"sources: {{site: {source}}}\n")
+
+    def hints() -> list[dict[str, Any]]:
+        lines = CliRunner().invoke(cli, ["lint", "--json"]).output.splitlines()
+        return [one for one in map(json.loads, lines) if one["key"].endswith("acl")]
+
+    def is_reported(name: str, principal: str) -> bool:
+        added = user("add", name, "--role", "reader", "--principal", principal, "--password-stdin")
+        assert added.exit_code == 0
+        return "another name" in added.stderr
+
+    define("group:sales")
+    assert is_reported("ben", "sales")
+    assert not is_reported("eva", "group:sales")
+    assert not is_reported("kim", "other")
+    assert hints() == [], "a typed name may be one of another system"
+    define("sales")
+    assert hints() == [], "ben has it"
+    users.change_rights("ben", principals=())
+    (hint,) = hints()
+    assert not hint["fatal"]
+    assert "group:sales" in hint["instead"]
+    file.write_text(file.read_text() + "sign_in: {ldap: {url: ldaps://ldap.example, base: dc=example}}\n")
+    assert hints() == [], "the directory may know it"
+
+
 def test_somebody_with_sources_finds_documents_of_these_alone(service: Service) -> None:
     service.users.add_user("ben", Role.READER, PASSWORD, None, ("sea",))
     tokens = TokenStore.of_project(service.project)

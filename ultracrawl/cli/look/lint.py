@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import click
 
@@ -12,16 +13,19 @@ from ultracrawl.cli.look.local_checks import check_locally, check_project_locall
 from ultracrawl.cli.mistakes import Mistake
 from ultracrawl.cli.options import FormatsCommand, config_option, json_option, print_json
 from ultracrawl.cli.terminal import escape_controls, wrapped
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.run import filters
 from ultracrawl.run.listing.setup import check_listed
 from ultracrawl.run.source_data.left_over import left_over_sources
+from ultracrawl.service.access.reader_names import readers_of_nobody
+from ultracrawl.service.access.tokens import TokenStore
+from ultracrawl.service.access.users import UserStore
 from ultracrawl.settings.adhoc import with_adhoc_sources
 from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import NoDefinitionError, locate_project, misnamed_file
-from ultracrawl.sources import DefinitionHead, Loaded, Project, compile_source
+from ultracrawl.sources import DefinitionHead, Loaded, PathFinding, Project, compile_source
 from ultracrawl.sources.checking.access_checks import check_user_names, check_variables
 from ultracrawl.sources.dialects import is_yaml, read_definitions
 from ultracrawl.sources.golden_queries import golden_findings
@@ -75,7 +79,8 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
     ]
     for location, result in zip(locations, loaded, strict=True):
         if result.project:
-            findings += left_over(with_location(with_data_folder(result.project, data), location))
+            located = with_location(with_data_folder(result.project, data), location)
+            findings += (*left_over(located), *_readers_of_nobody(located, result))
     order = {name: number for number, name in enumerate(dict.fromkeys(finding.file for finding in findings))}
     for finding in sorted(findings, key=lambda finding: (order[finding.file], finding.line)):
         if as_json:
@@ -143,6 +148,17 @@ def _beside_options(location: str, loaded: Loaded, *, connect: bool) -> Iterator
             yield loaded.finding(source.name, found)
     for name, found in check_listed(project, connect=connect):
         yield loaded.finding(name, found)
+
+
+def _readers_of_nobody(project: Project, loaded: Loaded) -> Iterator[Finding]:
+    """Yield a hint for each bare name of `acl` that users and tokens have with a type only, which is another name."""
+    users, tokens = UserStore.of_project(project), TokenStore.of_project(project)
+    with suppress(WorkError):  # whoever checks a definition need not be the one who runs the service
+        for source, reader, principal in readers_of_nobody(project, users, tokens):
+            problem = f"no user and no token has the principal {reader}; {principal} is another name"
+            instead = f"write {principal}, or give {reader} to those who are meant"
+            hint = PathFinding(("acl",), problem, instead, False, FindingCode.UNCOUNTED)
+            yield loaded.finding(source, hint)
 
 
 def left_over(project: Project) -> Iterator[Finding]:

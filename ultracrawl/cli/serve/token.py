@@ -14,6 +14,7 @@ from ultracrawl.cli.serve.service_options import site_origins
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.model.dates import as_text, iso
 from ultracrawl.service.access import tokens as access_tokens
+from ultracrawl.service.access.reader_names import defined_readers, near_misses
 from ultracrawl.service.access.refusals import Refusal, RefusedError
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import Token, TokenStore, is_token_name
@@ -29,8 +30,8 @@ def readers_options(verb: _Verb) -> _Verb:
         "principals",
         multiple=True,
         metavar="NAME",
-        help="Also shows documents of this reader: user:NAME, group:NAME, or a bare name as people wrote it; "
-        "repeat for several.",
+        help="Also shows documents of this reader, letter by letter as `acl` has it: user:NAME, group:NAME, or a bare "
+        "NAME, which is another name than group:NAME; repeat for several.",
     )
     everybody = click.option(
         "--all-principals", is_flag=True, help="Shows all documents, whoever may see them."
@@ -50,6 +51,12 @@ def chosen_principals(principals: tuple[str, ...], all_principals: bool) -> tupl
     if principals and all_principals:
         raise Mistake.ALL_AND_SOME_PRINCIPALS.error()
     return None if all_principals else principals
+
+
+def tell_near_misses(principals: tuple[str, ...] | None, project: Project) -> None:
+    """Say which principals no definition names as a reader, where one names the same name with another type."""
+    for name, reader in near_misses(principals or (), defined_readers(project)):
+        print_line(f"hint: no definition names {name}, but {reader}, which is another name", err=True)
 
 
 def chosen_sources(sources: tuple[str, ...], project: Project) -> tuple[str, ...] | None:
@@ -140,6 +147,7 @@ def create(
     token = TokenStore.of_project(project).create_token(
         name, Role(role) if role else None, names, expires, origins, known
     )
+    tell_near_misses(names, project)
     if as_json:
         print_json(
             {"name": name, "role": role, "token": token, "expires": iso(expires), "sites": list(origins)}

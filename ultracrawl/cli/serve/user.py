@@ -14,6 +14,7 @@ from ultracrawl.cli.serve.token import (
     chosen_principals,
     chosen_sources,
     readers_options,
+    tell_near_misses,
     visible_documents,
 )
 from ultracrawl.cli.terminal import print_line
@@ -82,6 +83,7 @@ def add(
     users.check_new(name)
     user = users.add_user(name, _role(role), _password(name, from_stdin=password_stdin), names, known)
     print_line(f"The user {user.name} can log in, as {role}.")
+    tell_near_misses(names, project)
 
 
 @command.command("list", short_help="List the users.")
@@ -151,6 +153,7 @@ def change(
     user = users.change_rights(user.name, **rights)
     sight = visible_documents(user.principals, user.sources)
     print_line(f"The user {user.name} is {user.role or SEARCHER} now, and sees {sight}.")
+    tell_near_misses(user.principals, project)
 
 
 @command.command("password", short_help="Give a user a new password.")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
+from itertools import chain
 
-from ultracrawl.rules.access.readers import NOBODY, group_principals, is_typed, is_user, without_type
+from ultracrawl.rules.access.readers import NOBODY, group_principals, is_user, without_type
 from ultracrawl.service.access.accounts import Accounts
 from ultracrawl.service.access.outside import OIDC, PROXY, all_groups, outside_user
+from ultracrawl.service.access.reader_names import (
+    defined_readers,
+    given_principals,
+    has_outside_users,
+    near_misses,
+)
 from ultracrawl.service.access.requester import Requester, RequesterKind
 from ultracrawl.sources import Project
 
@@ -27,18 +33,25 @@ class Sight(StrEnum):
     """Nothing names readers, and the source denies by default."""
     OTHER_READERS = "other-readers"
     """The definition names others."""
+    NEAR_MISS = "near-miss"
+    """A principal has the name of a reader of the definition, and another type, or none."""
+    OTHER_SOURCES = "other-sources"
+    """They find documents of other sources only."""
+    UNKNOWN = "unknown"
+    """Nobody has this name, and no definition names it."""
     OWN_READERS = "own-readers"
     """The document itself names others than the definition does."""
 
 
 def requester_named(accounts: Accounts, project: Project, text: str) -> Requester:
-    """Return who is meant: `user:NAME`, `token:NAME`, `key:NAME`, `public`, or else principals. Raises `WorkError`.
+    """Return who is meant: a user, `token:NAME`, `key:NAME`, `public`, or else principals. Raises `WorkError`.
 
-    Principals count as groups unless they are `user:NAME`, so that those come with them in which they are. `oidc:NAME`
-    and `proxy:NAME` have the groups of the directory, but not those that a provider or a proxy sends.
+    A user is `user:NAME`, or the bare name. Principals count as groups unless they are `user:NAME`, so that those come
+    with them in which they are. `oidc:NAME` and `proxy:NAME` have the groups of the directory, but not those that a
+    provider or a proxy sends.
     """
     kind, _, name = text.strip().partition(":")
-    user = accounts.users.find_user(name) if kind == "user" else None
+    user = accounts.users.find_user(name if kind == "user" else text)
     if user is not None:
         return user.requester
     tokens = accounts.tokens.all_tokens() if kind in ("token", "key") else []
@@ -56,25 +69,22 @@ def requester_named(accounts: Accounts, project: Project, text: str) -> Requeste
     return Requester(text.strip(), RequesterKind.USER, None, (*users, *group_principals(groups)))
 
 
+def is_unknown(accounts: Accounts, project: Project, text: str) -> bool:
+    """Return whether nobody and nothing is called so; False where another system has users. Raises `WorkError`."""
+    if has_outside_users(project):
+        return False
+    users, tokens = accounts.users.all_users(), accounts.tokens.all_tokens()
+    given = chain(defined_readers(project), project.sign_in.groups, given_principals(users, tokens))
+    known = set(map(without_type, given))
+    known |= {PUBLIC, *(one.name for one in users), *(one.requester.name for one in tokens)}
+    names = [one.strip() for one in text.split(SEPARATOR)]
+    return known.isdisjoint((*names, *map(without_type, names)))
+
+
 def why_unseen(requester: Requester, readers: tuple[str, ...]) -> Sight:
     """Return why somebody does not see an indexed document; `readers` are those of the definition."""
+    if near_misses(requester.principals or (), readers):
+        return Sight.NEAR_MISS
     if not readers or set(readers) & set(requester.principals or ()):
         return Sight.OWN_READERS
     return Sight.NO_READERS if readers == (NOBODY,) else Sight.OTHER_READERS
-
-
-def defined_readers(project: Project) -> tuple[str, ...]:
-    """Return the readers that definitions name in `acl` and `acl_paths`, by name."""
-    lists = (names for one in project.known_sources.values() for names in (one.acl, *one.acl_paths.values()))
-    return tuple(sorted({name for names in lists for name in names if name.strip() == name}))
-
-
-def near_misses(principals: Sequence[str], readers: Sequence[str]) -> list[tuple[str, str]]:
-    """Return each principal that is no reader, with a reader from which only its type sets it apart."""
-    return [
-        (name, reader)
-        for name in principals
-        if name not in readers
-        for reader in readers
-        if without_type(reader) == without_type(name) and not (is_typed(name) and is_typed(reader))
-    ]

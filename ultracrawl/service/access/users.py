@@ -195,10 +195,15 @@ def _once(names: Sequence[str] | None) -> tuple[str, ...] | None:
 def _user(row: dict[str, Any]) -> tuple[str, User]:
     who, where = row["principals"], row.get("sources")
     principals = None if who is None else tuple(map(str, who))
-    texts = (str(row[name]) for name in ("password_changed", "number", "password"))
-    sources = None if where is None else tuple(map(str, where))
     return str(row["name"]), User(
-        str(row["name"]), row["role"] and Role(row["role"]), str(row["created"]), principals, *texts, sources
+        str(row["name"]),
+        row["role"] and Role(row["role"]),
+        str(row["created"]),
+        principals,
+        str(row["password_changed"]),
+        str(row["number"]),
+        str(row["password"]),
+        None if where is None else tuple(map(str, where)),
     )
 
 

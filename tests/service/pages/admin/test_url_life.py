@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 import pytest
+from lxml.html import HtmlElement
 from service.pages.admin.conftest import Administration, texts
 from support.crawled import CrawledProjects
 from support.in_process import InProcessWorkspace
@@ -12,6 +13,7 @@ from support.network import NetworkSite
 
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
+from ultracrawl.service.pages.admin.sources import url_page
 
 PASSWORD = "correct horse battery"
 
@@ -101,7 +103,39 @@ def test_each_reason_has_its_own_line(divided: Administration, url: str) -> None
         sight(divided, f"{url}/hr/pay", "user:eva"),
     }
     lines.add(sight(divided, f"{url}/open/news", "public"))
-    assert len({line.partition(" ")[2] for line in lines}) == 4
+    divided.users.add_user("kim", Role.READER, PASSWORD, ("group:hr",))
+    divided.users.add_user("lee", Role.READER, PASSWORD, ("hr",), ("other",))
+    lines |= {sight(divided, f"{url}/hr/pay", who) for who in ("user:kim", "user:lee", "user:nobody")}
+    assert len({line.partition(" ")[2] for line in lines}) == 7
+
+
+def test_a_name_without_its_kind_is_that_of_the_user(divided: Administration, url: str) -> None:
+    assert sight(divided, f"{url}/hr/pay", "Eva") == sight(divided, f"{url}/hr/pay", "user:eva")
+    unknown = {
+        sight(divided, f"{url}/hr/pay", who).partition(" ")[2] for who in ("nobody", "token:no", "user:no")
+    }
+    assert len(unknown) == 1
+    assert sight(divided, f"{url}/hr/pay", "staff").partition(" ")[2] not in unknown, "ben has it"
+
+
+def test_more_linking_pages_than_are_shown_are_said_and_one_link_away(
+    workspace: InProcessWorkspace, site: NetworkSite, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(url_page, "_MOST", 1)
+    site.page("/heron", title="Heron", text="the heron", links=["/egret"])
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    administration = Administration(workspace)
+
+    def linking(page: HtmlElement) -> list[str]:
+        return [one.text_content() for one in page.cssselect(".facts dd a.address")]
+
+    some = administration.get(page_of(f"{url}/egret", more="1"))
+    assert len(linking(some)) == 1
+    (link,) = (one.get("href") for one in some.cssselect(".facts a") if "all_linking" in one.get("href"))
+    every = administration.get(link)
+    assert linking(every) == [f"{url}/", f"{url}/heron"]
+    assert not [one for one in every.cssselect(".facts a") if "all_linking" in one.get("href")]
 
 
 @pytest.mark.parametrize(

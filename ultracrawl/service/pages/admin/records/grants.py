@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from ultracrawl.service.access.logins import TooManyLoginsError
 from ultracrawl.service.access.passwords import MAX_CHARACTERS, MIN_CHARACTERS
+from ultracrawl.service.access.reader_names import defined_readers
 from ultracrawl.service.access.requester import Requester, Role
-from ultracrawl.service.access.seen import defined_readers
 from ultracrawl.service.access.sessions import KEY_LIFE, Session
 from ultracrawl.service.api.access import Administrator
 from ultracrawl.service.api.state import ApiState

@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from ultracrawl.errors import NotFoundError
 from ultracrawl.service.access.passwords import WeakPasswordError, new_password
+from ultracrawl.service.access.reader_names import defined_readers, near_misses
 from ultracrawl.service.access.refusals import RefusedError
 from ultracrawl.service.access.requester import Role
-from ultracrawl.service.access.seen import defined_readers, near_misses
 from ultracrawl.service.access.sessions import Session
 from ultracrawl.service.access.users import User
 from ultracrawl.service.api.access import Administrator, Form, State

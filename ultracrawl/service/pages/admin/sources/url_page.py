@@ -19,8 +19,9 @@ from ultracrawl.rules.access.readers import NOBODY
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.run.inspection.explanation import Explanation, explain, explain_past
 from ultracrawl.run.inspection.url_life import LoggedVisit, linking_pages, logged_visits, prospect_of
-from ultracrawl.service.access.requester import Requester, Role
-from ultracrawl.service.access.seen import Sight, requester_named, why_unseen
+from ultracrawl.service.access.reader_names import near_misses
+from ultracrawl.service.access.requester import Requester, RequesterKind, Role
+from ultracrawl.service.access.seen import Sight, is_unknown, requester_named, why_unseen
 from ultracrawl.service.api.access import Address, Editor, State
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.pages.admin.rendering import render_admin
@@ -33,8 +34,8 @@ from ultracrawl.stores.project_stores import state_to_read
 router = APIRouter(prefix=f"{ADMIN}/sources", route_class=PageRoute)
 _MOST_TRIED = 30
 """Users and groups of which a page finds out whether they see its document."""
-_MOST = 50
-"""Redirects and texts of links that are shown."""
+_MOST, _MOST_LINKING = 50, 10_000
+"""Redirects, texts of links and linking pages that are shown, and the latter if all of them are asked for."""
 
 
 class Life(NamedTuple):
@@ -48,6 +49,18 @@ class Life(NamedTuple):
     """Pages that link to it."""
     visits: Sequence[LoggedVisit] = ()
     """Its visits in the log of fetches, the newest first."""
+    has_more_linking: bool = False
+    """Whether further pages link to it."""
+
+
+class Seen(NamedTuple):
+    """Whether somebody sees a document."""
+
+    sight: Sight
+    who: str
+    """Who was meant."""
+    misses: Sequence[tuple[str, str]] = ()
+    """Principals, with the reader from which only its type sets each apart."""
 
 
 class Readers(NamedTuple):
@@ -71,11 +84,12 @@ async def url_page(
     as_of_run: Annotated[int | None, Query(ge=1)] = None,
     who: Annotated[str, Query(max_length=2000)] = "",
     more: bool = False,
+    all_linking: bool = False,
 ) -> Response:
     """Return the checks of a URL in their order, by the present rules or as a past run made them, and its life.
 
     With `who` it says whether somebody sees the document, and why not, to administrators; with `more` also which pages
-    link to it, and each visit that the log has.
+    link to it, 50 of them unless `all_linking` is given, and each visit that the log has.
     """
     source, project = state.valid_source(name), state.project
     found = await to_thread.run_sync(explain, project, source, url)
@@ -106,10 +120,11 @@ async def url_page(
         as_of_run=as_of_run,
         record=record,
         advice=advice_for_record(record) if record is not None else "",
-        life=await to_thread.run_sync(_life, project, source, record, more),
+        life=await to_thread.run_sync(_life, project, source, record, more, all_linking),
         more=more,
+        all_linking=all_linking,
         who=who,
-        sight=await _sight(state, source, record, who, address) if is_administrator and who else None,
+        seen=await _sight(state, source, record, who, address) if is_administrator and who else None,
         readers=source.readers_of(record.url, record.shown_url)
         if is_administrator and record is not None
         else (),
@@ -161,22 +176,29 @@ async def _readers(
 
 async def _sight(
     state: ApiState, source: DataSource, record: UrlRecord | None, who: str, address: str
-) -> Sight:
+) -> Seen:
     """Return whether somebody sees the document of a record, by a search of theirs, and else why not."""
     if record is None or not record.indexed:
-        return Sight.NOT_INDEXED
+        return Seen(Sight.NOT_INDEXED, who)
     # In a thread, because it may ask a directory.
     requester = await to_thread.run_sync(requester_named, state.accounts, state.project, who)
     if requester.sources is not None and source.name not in requester.sources:
-        return Sight.NOT_PUBLIC
+        is_public = requester.kind is RequesterKind.PUBLIC
+        return Seen(Sight.NOT_PUBLIC if is_public else Sight.OTHER_SOURCES, requester.name)
     try:
         await state.searching.run(requester, DocumentOrder(source.name, record.shown_url), address=address)
     except NotFoundError:
-        return why_unseen(requester, source.readers_of(record.url, record.shown_url))
-    return Sight.SEES
+        readers = source.readers_of(record.url, record.shown_url)
+        if await to_thread.run_sync(is_unknown, state.accounts, state.project, who):
+            return Seen(Sight.UNKNOWN, who)
+        misses = near_misses(requester.principals or (), readers)
+        return Seen(why_unseen(requester, readers), requester.name, misses)
+    return Seen(Sight.SEES, requester.name)
 
 
-def _life(project: Project, source: DataSource, record: UrlRecord | None, more: bool) -> Life:
+def _life(
+    project: Project, source: DataSource, record: UrlRecord | None, more: bool, all_linking: bool
+) -> Life:
     if record is None:
         return Life([], [])
     with state_to_read(project, source.name) as store:
@@ -185,8 +207,9 @@ def _life(project: Project, source: DataSource, record: UrlRecord | None, more: 
         redirects = [one.url for one in store.records.redirecting_to(record.url)]
         key = url_key(record.url)
         texts = store.links.anchor_texts([key]).get(key)
-        pages = islice(linking_pages(store.links.page_links(), key), _MOST) if more else ()
-        linking = [page for page, _ in store.records.known_urls(list(pages)).values()]
+        most = (_MOST_LINKING if all_linking else _MOST) if more else 0
+        pages = list(islice(linking_pages(store.links.page_links(), key), most + 1)) if most else []
+        linking = [page for page, _ in store.records.known_urls(pages[:most]).values()]
     found = [] if texts is None else [*texts.whole, *(text for _, text in texts.parts)]
     visits = list(islice(logged_visits(project, source.name, record.url), _MOST)) if more else []
-    return Life(sorted(redirects)[:_MOST], found[:_MOST], sorted(linking), visits)
+    return Life(sorted(redirects)[:_MOST], found[:_MOST], sorted(linking), visits, len(pages) > most)
