@@ -136,7 +136,7 @@ def test_documents_are_shown_to_their_readers(filled: Workspace) -> None:
         with Searcher(file, principals=principals) as searcher:
             assert searcher.count("heron") == count
             assert ("manual/pay" in found(searcher)) == (count == 7)
-    with Searcher(file) as searcher, pytest.raises(UserError, match="the index has no document"):
+    with Searcher(file) as searcher, pytest.raises(UserError, match=sentence("search.index_no_document")):
         searcher.search(like=url)
     asked = ("search", "--json", "--facet", "Author", "salaries")
     nobody, staff = filled.command(*asked), filled.command(*asked, "--principal", "staff")

@@ -12,6 +12,7 @@ import yaml
 from support.in_process import InProcessWorkspace
 from support.named import named
 from support.project import Ended
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument, Reading
@@ -118,7 +119,7 @@ def test_the_language_of_the_section_is_preferred_where_nothing_else_tells(folde
 def test_factors_of_one_search(folder: Path) -> None:
     assert found(folder, "runs", boosts={"http://h/kube": 5})[0] == "kube"
     assert found(folder, "runs", boosts={"http://h/k8*": 5})[0] == "k8s"
-    with pytest.raises(UserError, match="the factor -1 of x is not a number between 0 and 1000"):
+    with pytest.raises(UserError, match=sentence("search.factor_1_x_not_number")):
         found(folder, "runs", boosts={"x": -1})
     for name in ("kube", "k8s"):
         words = ["search", "runs", "--json", "--boost", f"http://h/{name}*=5"]
@@ -149,9 +150,9 @@ MISTAKES = [
     ("car", "is a single word"),
     ("car, car", "is a single word"),
     ("a => b => c", "has `=>` twice"),
-    ("car,, auto", "has an entry without a letter or digit"),
-    ("=> auto", "has an entry without a letter or digit"),
-    ("a, " + "b" * 101, "has an entry of more than 100 characters"),
+    ("car,, auto", sentence("search.entry_without_letter_digit")),
+    ("=> auto", sentence("search.entry_without_letter_digit")),
+    ("a, " + "b" * 101, sentence("search.entry_more_than_100_characters")),
     (", ".join(map(str, range(21))), "has more than 20 entries"),
 ]
 
@@ -210,17 +211,17 @@ def test_what_the_definition_says_of_a_url_wins_over_a_loaded_boost(folder: Path
 @pytest.mark.parametrize(
     ("xml", "told"),
     [
-        ("<boosts/>", "the file has no boost"),
-        ('<boosts><boost factor="2"/></boosts>', "a <boost> has no `url`, after the beginning"),
+        ("<boosts/>", sentence("search.file_no_boost")),
+        ('<boosts><boost factor="2"/></boosts>', sentence("search.boost_no_url_after_beginning")),
         (
             '<boosts><boost url="u" factor="many"/></boosts>',
             "the factor `many` of the boost of u is no number",
         ),
-        ('<boosts><boost url="u" factor="-1"/></boosts>', "the factor `-1` of the boost of u is no number"),
-        ('<boosts><boost url="u"/></boosts>', "the boost of u needs a `factor`, or the `query`"),
+        ('<boosts><boost url="u" factor="-1"/></boosts>', sentence("search.factor_1_boost_u_no")),
+        ('<boosts><boost url="u"/></boosts>', sentence("search.boost_u_needs_factor_query")),
         ('<boosts><boost url="u" factor="2" query="q"/></boosts>', "the boost of u needs a `factor`, or"),
         ("<boosts><bost/></boosts>", "<bost> is unknown"),
-        ("<boosts>", "the file is broken after the beginning"),
+        ("<boosts>", sentence("search.file_broken_after_beginning")),
         ('<!DOCTYPE a [<!ENTITY b "c">]><boosts/>', "it is not read"),
     ],
 )

@@ -222,13 +222,13 @@ READINGS = [
     (
         "stork unicorn",
         "any word",
-        "Not every document has most of the words; those with more of them come first.",
+        sentence("search.not_every_document_most_words"),
     ),
-    ("grey egret unicorn", "most words", "Not every document has all of the words; those with more"),
+    ("grey egret unicorn", "most words", sentence("search.not_every_document_all_words")),
     (
         "roof.stork",
         "parts",
-        "Not every document has the names as they are written; the others have their parts.",
+        sentence("search.not_every_document_names_as"),
     ),
 ]
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from support.sentences import sentence
 
 from ultracrawl.cli.main import cli
 from ultracrawl.errors import UserError
@@ -130,7 +131,9 @@ def test_a_list_that_is_loaded_replaces_the_one_before(folder: Path) -> None:
             "<attribute name='Size'><value v='big'/></attribute>", "is no number", id="type of value"
         ),
         pytest.param(
-            "<attribute name='Size' type='date'/>", "Size is a number, not a date", id="type of attribute"
+            "<attribute name='Size' type='date'/>",
+            sentence("search.size_number_not_date"),
+            id="type of attribute",
         ),
         pytest.param("<attribute name='Size' type='money'/>", "none of string", id="unknown type"),
         pytest.param("<attribute name='Country'><display/></attribute>", "in the wrong place", id="place"),

@@ -78,7 +78,7 @@ START = "https://docs.example.com/"
         ("init ./docs", Mistake.FILES_AS_SITE, None),
         ("search x --since 2026", Mistake.NO_SUCH_OPTION, "`ultracrawl search --help`"),
         ("search x --langauge de", Mistake.NO_SUCH_OPTION, "--language"),
-        ("search x --language xx", Mistake.BAD_LANGUAGE, "for example de or en"),
+        ("search x --language xx", Mistake.BAD_LANGUAGE, sentence("search.example_de_en")),
         ("search x --language German", Mistake.BAD_LANGUAGE, "de"),
         ("serve --key ultracrawl.yaml", Mistake.KEY_WITHOUT_CERTIFICATE, None),
         ("serve --certificate ultracrawl.yaml", Mistake.CERTIFICATE_WITHOUT_KEY, None),

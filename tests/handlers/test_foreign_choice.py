@@ -163,7 +163,7 @@ NTLM = {"a": {"url": "http://a.example/", "user": "u", "password": "p", "scheme"
     ],
 )
 def test_what_a_handler_cannot_do_is_refused(path: Any, options: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="this handler does not support"):
+    with pytest.raises(UserError, match=sentence("handlers.handler_does_not_support")):
         chosen(path, **options)
 
 

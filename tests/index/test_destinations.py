@@ -299,7 +299,7 @@ def test_a_retry_after_that_is_longer_than_retry_fails_at_once(receiver: Receive
     with pytest.raises(WorkError, match=r"^the destination portal \(127.0.0.1\): answered 429$"):
         destination.deliver(batch(a))
     clock.now = 3000
-    with pytest.raises(WorkError, match="Retry-After is longer than the option"):
+    with pytest.raises(WorkError, match=sentence("index.retry_after_longer_than_option")):
         destination.deliver(batch(a))
     assert (len(receiver.came), clock.slept) == (1, [])
     clock.now = 3590

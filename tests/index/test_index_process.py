@@ -527,6 +527,6 @@ def test_a_process_that_the_system_does_not_start_is_reported_as_what_it_is(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
     process = IndexProcess(config)
     path = segment(DocumentCache(tmp_path / "cache"), 0, 1)
-    with pytest.raises(IndexStoreError, match="the index process cannot be started: No such file"):
+    with pytest.raises(IndexStoreError, match=sentence("index.index_process_cannot_started_no")):
         process.submit(path)
     assert [report.path for report in process.close(timeout=300)] == [path]

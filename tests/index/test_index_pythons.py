@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.sentences import sentence
 from whoosh.analysis import LowercaseFilter, RegexTokenizer
 
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
@@ -53,7 +54,7 @@ def test_an_index_that_another_python_wrote_is_written_on(elsewhere: Path, known
 @pytest.mark.parametrize(
     ("made", "module", "name", "said"),
     [
-        (WhooshIndex, whoosh_index, "field_values", "index {} cannot be written, it may be damaged: {}"),
+        (WhooshIndex, whoosh_index, "field_values", sentence("index.index_cannot_written_may_damaged")),
         (TantivyIndex, integrity, "new_document", "no document can be added: {1}"),
     ],
     ids=["whoosh", "tantivy"],

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, Filter, IndexDocument, IndexEngine, Operator, SearchQuery
@@ -263,7 +264,7 @@ def test_more_like_this(engine: IndexEngine, found: Found) -> None:
     assert found("", like="/car")[0] == "/engine"
     assert found("", like="/rolls", source="t") == []
     assert found("", like="/bread", source="t") == ["/rolls"], "like a document of another source"
-    with pytest.raises(UserError, match="the index has no document /none"):
+    with pytest.raises(UserError, match=sentence("index.index_no_document_none")):
         engine.search(SearchQuery("", like="/none"))
 
 

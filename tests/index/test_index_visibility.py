@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, NewAnchors, SearchQuery
@@ -105,9 +107,7 @@ def test_like_knows_nothing_of_hidden_documents(engine: IndexEngine, found: Foun
     assert set(found(like="/a", principals=())) == {"/b", "/two"}
     assert set(found(like="/a", principals=("staff",))) == {"/b", "/c", "/two"}
     for url in ("/c", "/unknown"):
-        with pytest.raises(
-            UserError, match=f"the index has no document {url}, so no similar ones can be found"
-        ):
+        with pytest.raises(UserError, match=re.escape(sentence("index.nothing_similar", url=url))):
             engine.search(SearchQuery(like=url, text="", principals=()))
     assert set(found(like="/two", principals=())) == {"/a", "/b"}, "of the other source"
 

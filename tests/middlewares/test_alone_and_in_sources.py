@@ -9,6 +9,7 @@ from scrapy import Spider
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
+from support.sentences import sentence
 
 import ultracrawl.middlewares
 from ultracrawl.addon import UltracrawlAddon
@@ -40,7 +41,7 @@ def test_what_works_for_sources_alone_names_the_true_cause(settings: dict[str, A
 def test_a_source_without_the_addon_says_so(tmp_path: Any) -> None:
     source = DataSource(name="s", start_urls=("http://h.example/",))
     crawler = get_crawler(make_spider_class(make_project(DefinitionHead(), {"s": source}, tmp_path), source))
-    with pytest.raises(NotConfigured, match="the ultracrawl add-on is not switched on"):
+    with pytest.raises(NotConfigured, match=sentence("scrapy.ultracrawl_add_on_not_switched")):
         RobotsMiddleware.from_crawler(crawler)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.cause import RECHECKED_REMOVALS, truncation_cause
@@ -118,12 +119,12 @@ SENTENCES = {
     "excluded by type: image/png is not accepted": Cause(CauseCode.TYPE, "image/png"),
     "not found": Cause(CauseCode.STATUS, "404"),
     "HTTP status 909": Cause(CauseCode.STATUS, "909"),
-    "the server accepts no connection": Cause(CauseCode.CONNECTION_REFUSED),
+    sentence("causes.server_accepts_no_connection"): Cause(CauseCode.CONNECTION_REFUSED),
     "I/O error: disk: error 2 by rule net": Cause(CauseCode.IO_ERROR, detail="disk").with_detail(
         "error 2 by rule net"
     ),
     "not found: error 2 by rule 404": Cause(CauseCode.STATUS, "404").with_detail("error 2 by rule 404"),
-    "only the first 9 bytes were read": truncation_cause("only the first 9 bytes were read"),
+    sentence("causes.only_first_9_bytes_were"): truncation_cause(sentence("causes.only_first_9_bytes_were")),
     "what {braces} do": Cause(CauseCode.STATED, "what {braces} do"),
 }
 
@@ -135,10 +136,10 @@ def test_values_are_stored_so_that_none_is_changed_or_taken_away() -> None:
 
 
 def test_a_cause_is_reported_in_one_sentence(subtests: pytest.Subtests) -> None:
-    for sentence, cause in SENTENCES.items():
-        with subtests.test(sentence):
-            assert str(cause) == sentence
-            assert bool(cause) is bool(sentence)
+    for told, cause in SENTENCES.items():
+        with subtests.test(told):
+            assert str(cause) == told
+            assert bool(cause) is bool(told)
 
 
 def test_all_that_a_code_has_data_for_is_reported() -> None:

@@ -11,6 +11,7 @@ import pytest
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 from support.context import made_context
+from support.sentences import sentence
 
 from ultracrawl.index import IndexDocument
 from ultracrawl.model import Cause, CauseCode, Document, Section, UrlOutcome, UrlRecord
@@ -200,7 +201,7 @@ def test_a_document_whose_readers_are_unknown_is_for_nobody(value: object) -> No
     documents = Documents(Placed(URL, UrlOutcome.NEW))
     context = context_with(documents=documents)
     for pipeline in (ChecksumPipeline, IndexPipeline):
-        with pytest.raises(DropItem, match="its field `acl` must contain only names of users and groups"):
+        with pytest.raises(DropItem, match=sentence("scrapy.field_acl_must_contain_only")):
             pipeline(context, lambda item: visit_of_a()).process_item({"title": "T", "acl": value})
     assert documents.proposed == []
 

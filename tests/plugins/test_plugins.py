@@ -138,20 +138,17 @@ def test_a_command_says_in_a_line_that_a_package_is_for_other_versions(bring: Br
         (
             {"state": {"engine": "paper"}},
             {},
-            "state.engine: there is no state store `paper`; "
-            f"write {format_names(sorted(STORES.names))}, or install the package that brings it",
+            sentence("plugins.no_state_store", names=format_names(sorted(STORES.names))),
         ),
         (
             {"indexes": {"more": {"engine": "memory", "path": "x"}}},
             {},
-            "indexes.more.engine: there is no index engine `memory`; "
-            f"write {format_names(sorted(ENGINES.names))}, or install the package that brings it",
+            sentence("plugins.no_index_engine", names=format_names(sorted(ENGINES.names))),
         ),
         (
             {},
             {"type": "gopher"},
-            "sources.s.type: there is no type of source `gopher`; "
-            f"write {format_names(sorted(SOURCE_KINDS.names))}, or install the package that brings it",
+            sentence("plugins.no_type_of_source", names=format_names(sorted(SOURCE_KINDS.names))),
         ),
         (
             {},

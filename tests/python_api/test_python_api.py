@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from documentation.pages import blocks
 from support.project import LOOPBACK, ROOT, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 import ultracrawl
@@ -75,9 +76,9 @@ def test_sources_are_chosen_those_with_mistakes_reported_and_what_a_spider_print
 
 
 def test_mistakes_and_failed_work_are_errors_of_the_face(project: Workspace) -> None:
-    with pytest.raises(ultracrawl.UserError, match="no source is named 'other'"):
+    with pytest.raises(ultracrawl.UserError, match=sentence("python.no_source_named_other")):
         ultracrawl.crawl(sources=["other"])
-    with pytest.raises(ultracrawl.UserError, match="no source is named 'other'"):
+    with pytest.raises(ultracrawl.UserError, match=sentence("python.no_source_named_other")):
         ultracrawl.Searcher().search("x", sources=["other"])
     cache = project.directory / "var" / "cache"
     cache.mkdir(parents=True)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.network import NetworkSite
 from support.project import ANY_PORT, LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
@@ -348,8 +349,8 @@ def test_every_bad_line_is_a_finding_with_its_file_and_line(workspace: Workspace
 
 
 FILES: dict[str, tuple[bytes | None, str]] = {
-    "missing": (None, "there is no such file"),
-    "binary": (b"\x7fELF\0\0\xff", "is not a text file"),
+    "missing": (None, sentence("values.no_such_file")),
+    "binary": (b"\x7fELF\0\0\xff", sentence("values.not_text_file")),
     "not UTF-8": (b"caf\xe9.example\n", "is not UTF-8"),
 }
 

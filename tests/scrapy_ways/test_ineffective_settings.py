@@ -9,6 +9,7 @@ import scrapy
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings, default_settings
 from support.project import ROOT
+from support.sentences import sentence
 
 from ultracrawl.addon import UltracrawlAddon
 from ultracrawl.cli.look.local_checks import check_settings
@@ -66,7 +67,7 @@ def test_every_setting_is_warned_of_once(source: DataSource, caplog: pytest.LogC
         ("DEPTH_LIMIT", "3", "write `depth: 3` in the definition"),
         ("RETRY_TIMES", 5, "write `limits: {retries: 5}` in the definition"),
         ("ROBOTSTXT_OBEY", False, "`robots: {obey: …}` decides in the definition"),
-        ("JOBDIR", "job", "remove it; a stopped crawl is resumed from its document table"),
+        ("JOBDIR", "job", sentence("scrapy.remove_stopped_crawl_resumed_from")),
     ],
 )
 def test_what_to_write_is_said(

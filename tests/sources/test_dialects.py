@@ -1,4 +1,5 @@
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.sources.dialects import is_yaml, locate_definitions, read_definitions
 
@@ -20,7 +21,7 @@ PART = "is only a part of a portal robot's configuration"
         (
             "robot.conf",
             b'# robot\n<Process csid="x"\n  depth="-1">\n</Process>\n',
-            "cannot be read: No such file or directory",
+            sentence("definitions.cannot_read_no_such_file"),
         ),
         ("filter.conf", b'<Filter name="x">\n</Filter>\n', PART),
         ("filter.conf", b"# rules\n", PART),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.named import named
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError
@@ -75,12 +76,18 @@ CASES = {
         "unknown option",
         "write `include`",
     ),
-    "type": ("type: wbe", 4, "type", "there is no type of source `wbe`", "write `web`"),
+    "type": ("type: wbe", 4, "type", sentence("definitions.no_type_source_wbe"), "write `web`"),
     "depth below 0": ("depth: -1", 4, "depth", "less than 0", "`FULL`"),
-    "depth is text": ("depth: deep", 4, "depth", "`deep` is not a depth", "`FULL`"),
-    "depth is true": ("depth: true", 4, "depth", "`true` is not a depth", "`FULL`"),
+    "depth is text": ("depth: deep", 4, "depth", sentence("definitions.deep_not_depth"), "`FULL`"),
+    "depth is true": ("depth: true", 4, "depth", sentence("definitions.true_not_depth"), "`FULL`"),
     "boolean": ("robots: {obey: maybe}", 4, "robots.obey", "neither true nor false", "`true` or `false`"),
-    "number": ("politeness: {delay: slow}", 4, "politeness.delay", "`slow` is not a number", "`delay: 0.5`"),
+    "number": (
+        "politeness: {delay: slow}",
+        4,
+        "politeness.delay",
+        sentence("definitions.slow_not_number"),
+        "`delay: 0.5`",
+    ),
     "number too small": ("politeness: {delay: -1}", 4, "politeness.delay", "is less than 0", "`delay: 0.5`"),
     "not a number at all": ("politeness: {delay: .nan}", 4, "politeness.delay", "is not", "`delay: 0.5`"),
     "whole number": (
@@ -94,10 +101,16 @@ CASES = {
     "header text": ('user_agent: "a\\nCookie: b"', 4, "user_agent", "cannot be sent", "one line"),
     "group expected": ("robots: yes please", 4, "robots", "`yes please` is not a group", "robots: {"),
     "list expected": ("types: {a: b}", 4, "types", "is not a list", "types: ["),
-    "size": ("limits: {max_size: 3 apples}", 4, "limits.max_size", "`3 apples` is not a size", "`20 MB`"),
+    "size": (
+        "limits: {max_size: 3 apples}",
+        4,
+        "limits.max_size",
+        sentence("definitions.3_apples_not_size"),
+        "`20 MB`",
+    ),
     "size zero": ("limits: {max_size: 0}", 4, "limits.max_size", "less than one byte", "`20 MB`"),
     "redirects": ("redirects: strickt", 4, "redirects", "not a known value", "write `strict`"),
-    "media type": ("types: [html]", 4, "types", "`html` is not a media type", "`text/html`"),
+    "media type": ("types: [html]", 4, "types", sentence("definitions.html_not_media_type"), "`text/html`"),
     "fast_39_example_35 wildcard in a field": (
         "types: ['*/html']",
         4,
@@ -107,7 +120,7 @@ CASES = {
     ),
     "wildcard within a field": ("types: [application/ms*]", 4, "types", "not a media type", "`text/*`"),
     "charset": ("default_charset: ebcdic-x", 4, "default_charset", "`ebcdic-x` is not known", "`iso-8859-1`"),
-    "acl": ('acl: [staff, ""]', 4, "acl", "has a form that is not allowed", "`acl: [staff]`"),
+    "acl": ('acl: [staff, ""]', 4, "acl", sentence("definitions.form_not_allowed"), "`acl: [staff]`"),
     "trust": (
         "languages: {trust: text}",
         4,
@@ -160,7 +173,7 @@ CASES = {
         "boundary: {domains: {include: [{sufix: a.example}]}}",
         4,
         "boundary.domains.include",
-        "unknown kind of rule `sufix`",
+        sentence("definitions.unknown_kind_rule_sufix"),
         "write `suffix`",
     ),
     "two kinds": (
@@ -174,7 +187,7 @@ CASES = {
         "boundary: {domains: {include: ['https://a.example/x']}}",
         4,
         "boundary.domains.include",
-        "is not a host name",
+        sentence("values.not_host_name"),
         "`a.example`",
     ),
     "asterisk in front": (
@@ -216,7 +229,7 @@ CASES = {
         "boundary:\n  ports:\n    a.example: {include: [443], exclude: [80]}",
         6,
         "boundary.ports.a.example",
-        "ports to include and ports to exclude",
+        sentence("definitions.ports_include_ports_exclude"),
         "only one",
     ),
     "port": (
@@ -250,7 +263,13 @@ CASES = {
         "`.zip`",
     ),
     "tag": ("depth: !!python/object:os.system 3", 4, "depth", "has no meaning", "without a tag"),
-    "written twice": ("depth: 1\ndepth: 2", 5, "depth", "written twice, first on line 4", "keep one"),
+    "written twice": (
+        "depth: 1\ndepth: 2",
+        5,
+        "depth",
+        sentence("definitions.written_twice_first_on_line"),
+        "keep one",
+    ),
 }
 
 
@@ -269,10 +288,14 @@ START_URLS = {
     "no scheme": ("[a.example]", "not an absolute URL", "`https://a.example`"),
     "no IPv6 address": ("['http://[']", "not an absolute URL", "https://www.example.com/"),
     "not a URL": ("['https://']", "not an absolute URL", "https://www.example.com/"),
-    "other scheme": ("['ftp://a.example/']", "scheme that is not crawled", "`schemes`"),
+    "other scheme": ("['ftp://a.example/']", sentence("definitions.scheme_not_crawled"), "`schemes`"),
     "script": ("['javascript:alert(1)']", "not an absolute URL", "https://www.example.com/"),
     "too long": (f"['https://a.example/{'x' * 3000}']", "longer", "url_length"),
-    "password": ("['https://me:secret@a.example/']", "`a.example` holds a user name or password", "remove"),
+    "password": (
+        "['https://me:secret@a.example/']",
+        sentence("definitions.example_holds_user_name_password"),
+        "remove",
+    ),
     "empty list": ("[]", "no start URL", "start_urls: ["),
     "empty text": ("''", "no start URL", "start_urls: ["),
     "number": ("5", "not a list", "start_urls: ["),
@@ -341,23 +364,23 @@ HEAD = {
         "attributes:\n  title: number\n",
         2,
         "attributes.title",
-        "`Title` is one of the eight",
+        sentence("definitions.title_one_eight"),
     ),
     "ultra_search_52 type": (
         "attributes: {Price: money}\n",
         1,
         "attributes.Price",
-        "`money` is not a known value",
+        sentence("definitions.money_not_known_value"),
     ),
     "attribute name": ("attributes: {a-b: string}\n", 1, "attributes.a-b", "`a-b`"),
     "case twins": (
         "attributes: {Price: number, price: string}\n",
         1,
         "attributes.price",
-        "only in upper and lower case",
+        sentence("definitions.only_upper_lower_case"),
     ),
     "engine": ("index: {engine: lucene}\n", 1, "index.engine", "there is no index engine `lucene`"),
-    "cache size": ("cache: {size: big}\n", 1, "cache.size", "`big` is not a size"),
+    "cache size": ("cache: {size: big}\n", 1, "cache.size", sentence("definitions.big_not_size")),
     "unknown": ("inex: x\n", 1, "inex", "unknown option `inex`"),
     "option of a source": ("dpth: 3\n", 1, "dpth", "unknown option `dpth`"),
     "start_urls in defaults": ("defaults:\n  start_urls: [x]\n", 2, "defaults.start_urls", "unknown option"),
@@ -380,16 +403,19 @@ UNREADABLE = {
     "list": (b"- a\n", "a list instead of options"),
     "text": (b"hello\n", "`hello` instead of options"),
     "no sources": (b"sources:\n", "no source is defined"),
-    "sources are a list": (b"sources: [a]\n", "a list is not a group of sources"),
-    "binary": (b"\x00\x01\x02", "is not a text file"),
+    "sources are a list": (b"sources: [a]\n", sentence("definitions.list_not_group_sources")),
+    "binary": (b"\x00\x01\x02", sentence("values.not_text_file")),
     "utf-16": ("sources: {}".encode("utf-16"), "in the encoding UTF-16"),
     "not utf-8": (b"sources:\n  a: \xff\n", "is not UTF-8"),
     "control characters": (b"a: \x01\n", "is not YAML"),
-    "open bracket": (b"sources: [a\n", "is opened and not closed"),
+    "open bracket": (b"sources: [a\n", sentence("definitions.opened_not_closed")),
     "escape": (b'a: "\\d"\n', "begins an escape"),
     "tab": (b"sources:\n\ta: 1\n", "indented with a tab"),
-    "indentation": (b"sources:\n  a:\n    depth: 1\n   only: /\n", "by 3 blanks, the one above by 4"),
-    "colon in a value": (b"sources:\n  a:\n    description: a: b\n", "has a colon in it"),
+    "indentation": (
+        b"sources:\n  a:\n    depth: 1\n   only: /\n",
+        sentence("definitions.3_blanks_one_above_4"),
+    ),
+    "colon in a value": (b"sources:\n  a:\n    description: a: b\n", sentence("definitions.colon")),
     "two documents": (b"a: 1\n---\nb: 2\n", "second document"),
     "unknown alias": (b"a: *b\n", "begins with `*`"),
     "endless alias": (b"sources: &a\n  x: *a\n", "inside its own anchor"),
@@ -409,7 +435,7 @@ UNREADABLE = {
         ),
         "aliases counted",
     ),
-    "list as option name": (b"? [a]\n: b\n", "where the name of an option belongs"),
+    "list as option name": (b"? [a]\n: b\n", sentence("definitions.where_name_option_belongs")),
 }
 
 

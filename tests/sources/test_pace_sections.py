@@ -28,7 +28,7 @@ def compiled(folder: Path, **options: Any) -> CompiledSource:
 MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "span": (
         {"politeness": {"variable_delay": {"Monday": 3}}},
-        "`Monday` is not a span of the week: it does not have the form",
+        sentence("definitions.monday_not_span_week_does"),
         "Mon:08.30-Fri:17.45",
     ),
     "value of a span": ({"politeness": {"variable_delay": {"Mon:08-Mon:09": "often"}}}, "often", "suspend"),
@@ -40,7 +40,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         "levels: 4",
     ),
     "fast_10-chain": ({"sites": {"aliases": {"a": "b", "b": "c"}}}, "an alias itself", "name the host"),
-    "fast_10-url": ({"sites": {"aliases": {"http://a/": "b"}}}, "is not a host name", "write the host alone"),
+    "fast_10-url": (
+        {"sites": {"aliases": {"http://a/": "b"}}},
+        sentence("values.not_host_name"),
+        "write the host alone",
+    ),
     "fast_10-no file": ({"sites": {"alias_files": ["missing.txt"]}}, "missing.txt", "one rule a line"),
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.one_source import load_one
+from support.sentences import sentence
 
 from ultracrawl.rules.recrawl.cycle import RefreshMode
 
@@ -31,10 +32,10 @@ def test_lengths_of_time(tmp_path: Path, written: str, seconds: float | None) ->
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("refresh: {interval: soon}", "is not a length of time; write minutes, or a number with s, min, h"),
+        ("refresh: {interval: soon}", sentence("definitions.not_length_time_write_minutes")),
         ("refresh: {interval: 0}", "out of range"),
-        ("refresh: {interval: 2 years}", "is not a length of time"),
-        ("refresh: {interval: true}", "is not a length of time"),
+        ("refresh: {interval: 2 years}", sentence("definitions.not_length_time")),
+        ("refresh: {interval: true}", sentence("definitions.not_length_time")),
         ("refresh: {mode: scratchy}", "scratch"),
         ("orphans: {after: 0}", "orphans.after"),
     ],

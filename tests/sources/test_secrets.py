@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from pydantic import SecretStr
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError
 from ultracrawl.sources import DataSource, load_project, require
@@ -26,15 +27,15 @@ def loaded(folder: Path, entry: Any) -> Any:
 
 
 MISTAKES: dict[str, tuple[Any, str]] = {
-    "number": ({"password": 31337}, "the secret is not a text"),
-    "list": ({"password": [HIDDEN]}, "the secret is not a text"),
+    "number": ({"password": 31337}, sentence("definitions.secret_not_text")),
+    "list": ({"password": [HIDDEN]}, sentence("definitions.secret_not_text")),
     "empty": ({"password": ""}, "the secret is empty"),
-    "null": ({"password": None}, "the secret is not a text"),
+    "null": ({"password": None}, sentence("definitions.secret_not_text")),
     "misspelt": ({"pasword": "x"}, "unknown option `pasword`"),
-    "in-url": ({"url": f"https://u:{HIDDEN}@a.example/"}, "holds a user name or password"),
+    "in-url": ({"url": f"https://u:{HIDDEN}@a.example/"}, sentence("definitions.holds_user_name_password")),
     "no-url": ({"url": "staff"}, "not an absolute URL"),
     "nowhere": ({"url": None}, "neither `url` nor `realm`"),
-    "scheme": ({"scheme": "kerberos"}, "`kerberos` is not a known value"),
+    "scheme": ({"scheme": "kerberos"}, sentence("definitions.kerberos_not_known_value")),
     "colon": ({"user": "a:b", "scheme": "basic"}, "holds a colon"),
     "no-user": ({"user": ""}, "is empty"),
 }

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from support.named import named
+from support.sentences import sentence
 
 from ultracrawl.sources import Loaded, Project, require
 from ultracrawl.sources.loading.settings_loader import load_settings, parse_rewrite_steps, source_name
@@ -94,10 +95,14 @@ def test_a_new_attribute_that_looks_like_a_slip_is_reported() -> None:
 @pytest.mark.parametrize(
     ("mapped", "place", "part"),
     [
-        (["author"], "ULTRACRAWL_ATTRIBUTES", "is not a group of options"),
-        ({"made": 5}, "ULTRACRAWL_ATTRIBUTES.made", "is not a group of options"),
+        (["author"], "ULTRACRAWL_ATTRIBUTES", sentence("definitions.not_group_options")),
+        ({"made": 5}, "ULTRACRAWL_ATTRIBUTES.made", sentence("definitions.not_group_options")),
         ({"made": {"type": "date"}}, "ULTRACRAWL_ATTRIBUTES.made.name", "is missing"),
-        ({"made": {"name": "On", "type": "day"}}, "ULTRACRAWL_ATTRIBUTES.made.type", "is not a known value"),
+        (
+            {"made": {"name": "On", "type": "day"}},
+            "ULTRACRAWL_ATTRIBUTES.made.type",
+            sentence("definitions.not_known_value"),
+        ),
         ({"made": "LastModifiedDate", "at": "lastmodifieddate"}, "ULTRACRAWL_ATTRIBUTES.at", "only in upper"),
         ({"by": {"name": "Author", "type": "date"}}, "ULTRACRAWL_ATTRIBUTES.by", "has the type `string`"),
         (

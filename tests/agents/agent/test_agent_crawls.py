@@ -13,6 +13,7 @@ from support.listed import crawl, found, outcomes
 from support.network import NetworkSite
 from support.project import ROOT, Workspace
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request
 
 
@@ -265,7 +266,7 @@ def test_ultra_search_96_97_open_is_first_and_close_last_in_a_crawl(
     [
         ({"class": "tracker.Nobody"}, "Module 'tracker' doesn't define any object named 'Nobody'"),
         ({"class": "nowhere.Agent"}, "No module named 'nowhere'"),
-        ({"parameters": {"folder": "x", "fodler": 1}}, "parameters.fodler: the agent has no such parameter"),
+        ({"parameters": {"folder": "x", "fodler": 1}}, sentence("agents.parameters_fodler_agent_no_such")),
         ({"parameters": {}}, "parameters.folder: the agent needs it"),
     ],
 )
@@ -292,7 +293,7 @@ def test_the_class_is_looked_for_in_the_folders_of_the_definition(workspace: Wor
 @pytest.mark.parametrize(
     ("option", "instead"),
     [
-        ({"start_urls": ["https://cms.example.com/"]}, "the agent names the documents"),
+        ({"start_urls": ["https://cms.example.com/"]}, sentence("agents.agent_names_documents")),
         ({"depth": 3}, "links are not followed"),
     ],
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.agents import AgentError, AgentParameter, AttributeLovs, CrawlerAgent, UrlData
 from ultracrawl.agents.agent.lister import AgentLister
@@ -230,7 +231,7 @@ def test_an_agent_that_does_not_return_is_given_up(made: Made) -> None:
     lister = made(StuckAgent, call_timeout=0.5)
     with pytest.raises(WorkError, match=r"StuckAgent failed in fetch\(\): it did not return within 0.5 s"):
         list(listed(lister))
-    with pytest.raises(WorkError, match="an earlier call has not returned"):
+    with pytest.raises(WorkError, match=sentence("agents.earlier_call_not_returned")):
         lister.close()
 
 
@@ -297,7 +298,7 @@ def test_ultra_search_100_what_is_gone_is_reported_by_every_address_that_it_may_
     [
         ({"text": "a", "body": b"b"}, "not both"),
         ({"body": "text"}, "has to be bytes"),
-        ({"title": 3}, "title has to be a text"),
+        ({"title": 3}, sentence("agents.title_text")),
         ({"acl": "staff"}, "list of names"),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from support.project import Ended, Workspace
+from support.sentences import sentence
 
 from ultracrawl.agents import DocumentFile
 from ultracrawl.agents.testing import AgentSuite
@@ -94,8 +95,8 @@ def test_documents_that_are_loaded_come_into_the_index_with_the_next_crawl_and_l
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("<documents/>", "the file has no document"),
-        (documents("<document/>"), "a <document> has no `url`, after the beginning"),
+        ("<documents/>", sentence("agents.file_no_document")),
+        (documents("<document/>"), sentence("agents.document_no_url_after_beginning")),
         (
             documents(EGRET, '<document url="u" titel="x"/>'),
             "the document u has `titel`; there are access_url, key",
@@ -104,7 +105,7 @@ def test_documents_that_are_loaded_come_into_the_index_with_the_next_crawl_and_l
             documents('<document url="u"><attribute>x</attribute></document>'),
             "an <attribute> of the document u has no",
         ),
-        ("<text>x</text>", "<text> is unknown, or is in the wrong place, after the beginning"),
+        ("<text>x</text>", sentence("agents.text_unknown_wrong_place_after")),
         (f"<documents>{EGRET}", "the file is broken after the document https://x.example/egret"),
         ('<!DOCTYPE a [<!ENTITY b "c">]><documents/>', "it is not read"),
     ],

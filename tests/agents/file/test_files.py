@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.project import Workspace
+from support.sentences import sentence
 
 from ultracrawl.agents.file.base_folders import BaseFolders
 from ultracrawl.agents.file.entries import group_name, user_name
@@ -206,7 +207,7 @@ def test_the_longest_prefix_is_replaced__ultra_search_33(docs: Path, write: Writ
 
 
 def test_a_prefix_that_would_make_scripts_of_files_is_a_mistake(docs: Path) -> None:
-    with pytest.raises(ValueError, match="is not the beginning of a URL"):
+    with pytest.raises(ValueError, match=sentence("files.not_beginning_url")):
         entries(docs, display_url={"file:///": "javascript://%0aalert(1)//"})
 
 

@@ -199,7 +199,7 @@ def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: 
     ("connection", "code", "told"),
     [
         ("nodatabase://x/y", 2, "`nodatabase`"),
-        ("no url", 2, "this is not the URL of a database"),
+        ("no url", 2, sentence("table.not_url_database")),
         ("sqlite:///away.db", 1, "does not exist"),
         ("postgresql://127.0.0.1:1/x", 1, "postgresql: "),
     ],

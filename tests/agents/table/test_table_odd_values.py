@@ -153,7 +153,7 @@ def test_a_column_of_bytes_as_an_attribute_is_reported(
     base.run("CREATE TABLE t (id INTEGER, b TEXT, x BLOB)", "INSERT INTO t VALUES (1, 'x', x'ff00')")
     assert value_of(base) == ()
     lister = TableLister(base.setup(**{**OPTIONS, "attributes": {"x": "Subject"}}))
-    with pytest.raises(UserError, match="attributes: x: an attribute cannot hold bytes"):
+    with pytest.raises(UserError, match=sentence("table.attributes_x_attribute_cannot_hold")):
         lister.check_connection()
     lister.close()
     assert base.listed(**OPTIONS)[-1] == Complete()

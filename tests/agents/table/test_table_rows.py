@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from sqlalchemy.exc import DBAPIError
+from support.sentences import sentence
 from support.tables import Base
 from support.until import until
 
@@ -269,7 +271,7 @@ def test_a_column_that_is_not_there_is_1007_with_what_is(
     tickets: Base, options: dict[str, object], place: str
 ) -> None:
     lister = TableLister(tickets.setup(**options))
-    with pytest.raises(UserError, match=rf"{place}: invalid URL column name \(1007\): there is no column"):
+    with pytest.raises(UserError, match=re.escape(sentence("table.no_column", place=place))):
         lister.check_connection()
     lister.close()
     with pytest.raises(UserError, match="1007"):
@@ -307,7 +309,7 @@ def test_a_mistake_after_rows_were_listed_leaves_them_and_nothing_counts_as_dele
 
 
 def test_a_table_that_is_not_there_is_a_mistake(base: Base) -> None:
-    with pytest.raises(UserError, match=r"tickets.*; correct the definition, or the database"):
+    with pytest.raises(UserError, match=sentence("table.tickets_correct_definition_database")):
         base.listed(**OPTIONS)
     fetcher = TableFetcher(base.setup(**OPTIONS))
     with pytest.raises(UserError, match="tickets"):
@@ -349,8 +351,8 @@ def test_a_file_that_is_no_database_is_no_mistake_of_the_definition(tmp_path: Pa
 
 
 CODES: list[tuple[str, dict[str, object], str]] = [
-    ("postgresql", {"sqlstate": "28P01"}, "correct the user, the password"),
-    ("postgresql", {"sqlstate": "3D000"}, "correct the user, the password"),
+    ("postgresql", {"sqlstate": "28P01"}, sentence("table.correct_user_password")),
+    ("postgresql", {"sqlstate": "3D000"}, sentence("table.correct_user_password")),
     ("postgresql", {"sqlstate": "42501"}, "grant the permission"),
     ("postgresql", {"sqlstate": "42703"}, "correct the definition"),
     ("postgresql", {"sqlstate": "57P01"}, ""),
@@ -361,7 +363,7 @@ CODES: list[tuple[str, dict[str, object], str]] = [
         "correct the user",
     ),
     ("postgresql", {"pgconn": SimpleNamespace(needs_password=False, used_password=False)}, ""),
-    ("mysql", {"args": (1045, "Access denied")}, "correct the user, the password"),
+    ("mysql", {"args": (1045, "Access denied")}, sentence("table.correct_user_password")),
     ("mariadb", {"args": (1142, "INSERT command denied")}, "grant the permission"),
     ("mariadb", {"args": (1146, "no such table")}, "correct the definition"),
     ("mariadb", {"args": (2006, "server has gone away")}, ""),

@@ -51,19 +51,19 @@ def test_ultra_search_31_a_text_column_is_no_attribute(tmp_path: Path) -> None:
 
 
 MISTAKES = [
-    ("select: SELECT 1", "`table` and `select` exclude each other; write one of them"),
-    ("changes: {log: l, column: c}", "`column` and `log` exclude each other; write one of them"),
-    ("display_url: https://x.example/id", "contains no column; write columns in braces"),
-    ("display_url: 'https://x.example/{id'", "contains no column; write columns in braces"),
-    ("display_url: 'javascript:show({id})'", "makes no URLs that hits can link to"),
-    ("display_url: 'tickets/{id}'", "makes no URLs that hits can link to"),
+    ("select: SELECT 1", sentence("table.table_select_exclude_each_other")),
+    ("changes: {log: l, column: c}", sentence("table.column_log_exclude_each_other")),
+    ("display_url: https://x.example/id", sentence("table.contains_no_column_write_columns")),
+    ("display_url: 'https://x.example/{id'", sentence("table.contains_no_column_write_columns")),
+    ("display_url: 'javascript:show({id})'", sentence("table.makes_no_urls_hits_can")),
+    ("display_url: 'tickets/{id}'", sentence("table.makes_no_urls_hits_can")),
     (
         "repeated: {tag: {table: t, key: [a, b], value: c}}",
         "`repeated.tag` has 2 key columns, and the source 1",
     ),
-    ("value_lists: {Status: {}}", "this defines no list, or more than one"),
-    ("start_urls: [https://x.example/]", "does not apply to a source of type `table`"),
-    ("robots: {obey: false}", "does not apply to a source of type `table`"),
+    ("value_lists: {Status: {}}", sentence("table.defines_no_list_more_than")),
+    ("start_urls: [https://x.example/]", sentence("table.does_not_apply_source_type")),
+    ("robots: {obey: false}", sentence("table.does_not_apply_source_type")),
 ]
 
 

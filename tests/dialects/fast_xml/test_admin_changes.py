@@ -71,8 +71,8 @@ def test_an_export_of_elsewhere_needs_its_passwords(handbook: Workspace) -> None
 
 WRONG = {
     "a value": ({"crawlmode/mode": "DEEP"}, "is no mode"),
-    "an account": ({"ftp_acct/ftp.example": "nobody"}, "is not a user with a password"),
-    "a file that is not there": ({"start_uri_files": ("none.txt",)}, "there is no such file"),
+    "an account": ({"ftp_acct/ftp.example": "nobody"}, sentence("fast.not_user_password")),
+    "a file that is not there": ({"start_uri_files": ("none.txt",)}, sentence("values.no_such_file")),
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.fast import attrib, fast_xml
 from support.named import named
+from support.sentences import sentence
 
 from ultracrawl.sources import DataSource, Loaded
 from ultracrawl.sources.dialects import read_definitions
@@ -133,10 +134,10 @@ WRONG = {
     "fast_27_28-files that are not there": (
         {"key_file": "k.pem", "cert_file": "c.pem"},
         "",
-        "`c.pem` cannot be read: No such file or directory",
+        sentence("fast.c_pem_cannot_read_no"),
     ),
-    "fast_177-no password": ({"passwd/http://a.example/": "user"}, "", "is not a user with a password"),
-    "fast_178-no password": ({"ftp_acct/a.example": "user:"}, "", "is not a user with a password"),
+    "fast_177-no password": ({"passwd/http://a.example/": "user"}, "", sentence("fast.not_user_password")),
+    "fast_178-no password": ({"ftp_acct/a.example": "user:"}, "", sentence("fast.not_user_password")),
     "fast_222-autofill without a page": (
         {},
         '<Login name="x"><attrib name="autofill" type="boolean">yes</attrib></Login>',
@@ -146,17 +147,17 @@ WRONG = {
         {},
         '<Login name="x"><attrib name="html_form" type="string">http://[</attrib>'
         '<attrib name="autofill" type="boolean">yes</attrib></Login>',
-        "not an absolute URL of http or https",
+        sentence("fast.not_absolute_url_http_https"),
     ),
     "fast_217-no form": (
         {},
         '<Login name="x"><attrib name="site" type="string">l.example</attrib></Login>',
-        "the login has no `form`",
+        sentence("fast.login_no_form"),
     ),
     "fast_216-no site": (
         {},
         '<Login name="x"><attrib name="form" type="string">/in</attrib></Login>',
-        "the login has no `site`",
+        sentence("fast.login_no_site"),
     ),
 }
 

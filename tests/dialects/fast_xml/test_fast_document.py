@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.fast import fast_xml
+from support.sentences import sentence
 from support.until import bounded
 
 from ultracrawl.dialects.fast_xml import reader
@@ -63,11 +64,11 @@ REFUSED = {
     "encoding of no text": ('<?xml version="1.0" encoding="zip"?><CrawlerConfig/>', "encoding", 1),
     "bytes of another encoding": (
         b'<?xml version="1.0" encoding="Shift_JIS"?>\n<CrawlerConfig>\n\xe9\x20</CrawlerConfig>',
-        "has bytes that are not Shift_JIS",
+        sentence("fast.bytes_not_shift_jis"),
         3,
     ),
     "control character": (f"<CrawlerConfig>\n{chr(1)}</CrawlerConfig>", "not well-formed", 2),
-    "another root": ("<html>\n<body/></html>", "has the root element `html`", 1),
+    "another root": ("<html>\n<body/></html>", sentence("fast.root_element_html"), 1),
 }
 
 

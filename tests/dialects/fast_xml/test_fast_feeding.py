@@ -74,7 +74,7 @@ DESTINATIONS: dict[str, tuple[dict[str, Any], tuple[Destination, ...], str]] = {
             "feeding/copy/collection": "archive",
         },
         (ONLY,),
-        "N-CONFLICT: `copy` has the collection of another destination",
+        sentence("fast.n_conflict_copy_collection_another"),
     ),
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.fast import fast_xml
+from support.sentences import sentence
 
 from ultracrawl.sources import DataSource, Loaded
 from ultracrawl.sources.dialects import read_definitions
@@ -149,8 +150,10 @@ def test_reading(tmp_path: Path, subtests: pytest.Subtests) -> None:
 
 
 WRONG = {
-    "a word for a number": (attrib("max_sites", "integer", "many"), "E-VALUE", "is not a whole number"),
-    "fast_11-more digits than a number": (attrib("max_doc", "integer", "9" * 20), "E-VALUE", "is too large a number"),
+    "a word for a number": (attrib("max_sites", "integer", "many"), "E-VALUE", sentence("fast.not_whole_number")),
+    "fast_11-more digits than a number": (
+        attrib("max_doc", "integer", "9" * 20), "E-VALUE", sentence("fast.too_large_number"),
+    ),
     "a comma": (attrib("delay", "real", "1,5"), "E-VALUE", "is not a number"),
     "maybe": (attrib("robots", "boolean", "maybe"), "E-VALUE", "neither yes nor no"),
     "several members": (members("delay", "1", "2", kind="real"), "E-VALUE", "has 2 members"),
@@ -159,7 +162,7 @@ WRONG = {
     "fast_180-malformed span": (section("variable_delay", attrib("Mon-Tue", "string", "5")), "", "span of the week"),
     "fast_7-a rule that does not compile": (members("rewrite_rules", "@a(@b@", "@x@y@"), "", "cannot be used"),
     "fast_7-a rule without its separators": (members("rewrite_rules", "@only@", "@x@y@"), "", "three times"),
-    "fast_12-an endless number": (attrib("delay", "real", "1e400"), "E-VALUE", "is too large a number"),
+    "fast_12-an endless number": (attrib("delay", "real", "1e400"), "E-VALUE", sentence("fast.too_large_number")),
     "fast_180-no number": (
         section("variable_delay", attrib("Mon:1-Mon:2", "string", "nan")), "E-VALUE", "neither a delay"),
     "fast_180-below zero": (
@@ -169,9 +172,9 @@ WRONG = {
     "fast_200-no mode": (section("crawlmode", attrib("mode", "string", "DEEP")), "E-VALUE", "is no mode"),
     "an option without a name": ('<attrib type="real">5</attrib>', "E-NAME", "`attrib` has no name"),
     "a section without a name": ("<section/>", "E-NAME", "`section` has no name"),
-    "fast_3-a file that is not there": (members("start_uri_files", "none.txt"), "", "there is no such file"),
+    "fast_3-a file that is not there": (members("start_uri_files", "none.txt"), "", sentence("values.no_such_file")),
     "fast_75-a rule file that is not there": (
-        section("include_domains", members("file", "none.txt")), "", "there is no such file"),
+        section("include_domains", members("file", "none.txt")), "", sentence("values.no_such_file")),
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.fast import fast_xml
+from support.sentences import sentence
 
 from ultracrawl.dialects.fast_xml.options import OPTIONS
 from ultracrawl.dialects.fast_xml.wording import in_xml_terms
@@ -73,11 +74,14 @@ def test_a_file_without_xml_has_a_finding_without_words_of_yaml(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("key", "instead", "expected"),
     [
-        ("t/site_clusters/shop", "write for example `clusters: {shop: [a]}`", "write for example `<member> a."),
+        ("t/site_clusters/shop", "write for example `clusters: {shop: [a]}`", sentence("fast.write_example_member")),
         ("t/delay", "write `delay: 5`", "write for example `"),
-        ("t/start_uris", "write a URL with one of `boundary.schemes`", "write a URL with one of `allowed_schemes`"),
-        ("t/club", "raise `limits.url_length`", "correct it, or remove it"),
-        ("t/club", "write `page: https://a.example/`", "correct it, or remove it"),
+        (
+            "t/start_uris",
+            sentence("fast.write_url_one_boundary_schemes"), sentence("fast.write_url_one_allowed_schemes"),
+        ),
+        ("t/club", "raise `limits.url_length`", sentence("fast.correct_remove")),
+        ("t/club", "write `page: https://a.example/`", sentence("fast.correct_remove")),
         ("t/delay", "write `60`", "write `60`"),
     ],
 )  # fmt: skip

@@ -196,7 +196,7 @@ def test_portal_robot_133_a_robot_may_end_before_it_is_seen_to_obey(
         return robot_control.order_robot(project, "robot", command, timeout=30.0, sleep=lambda _: None)
 
     assert reported(Command.RESUME, RobotState.PAUSED, RobotState.PAUSED, RobotState.OFF) is RobotState.OFF
-    with pytest.raises(WorkError, match="the robot ended before it could pause"):
+    with pytest.raises(WorkError, match=sentence("robot.robot_ended_before_could_pause")):
         reported(Command.PAUSE, RobotState.RUNNING, RobotState.RUNNING, RobotState.OFF)
 
 

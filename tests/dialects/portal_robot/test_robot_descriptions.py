@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.project import Workspace
 from support.robot import RobotFiles
+from support.sentences import sentence
 from support.site import Site
 
 from ultracrawl.rules.filters.soif import read_soif, write_soif
@@ -130,7 +131,7 @@ def test_a_file_with_a_mistake_changes_nothing(robot: RobotFiles, data: bytes, t
     ("words", "told"),
     [
         (["missing.soif"], "cannot be read"),
-        (["missing.soif", "--as", "robot"], "is a source that is crawled"),
+        (["missing.soif", "--as", "robot"], sentence("robot.source_crawled")),
     ],
     ids=["no file", "a crawled source"],
 )

@@ -90,8 +90,8 @@ def test_comments_and_switches_without_a_value_survive(robot: RobotFiles) -> Non
 
 
 WRONG = {
-    "no such site": (("robot", "delete-site", "x"), "there is no Site 'x'"),
-    "a URL as a site": (("robot", "create-site", "http://a/"), "is not a host name"),
+    "no such site": (("robot", "delete-site", "x"), sentence("robot.no_site_x")),
+    "a URL as a site": (("robot", "create-site", "http://a/"), sentence("values.not_host_name")),
     "a site twice": (("robot", "create-site", "a"), "there is a Site 'a' already"),
     "bad expression": (
         ("robot", "create-rule", "r", "--by", "regex", "--string", "("),
@@ -99,7 +99,7 @@ WRONG = {
     ),
     "bad source": (
         ("robot", "create-rule", "r", "--source", "size", "--string", "1"),
-        "not a source of match",
+        sentence("robot.not_source_match"),
     ),
 }
 
@@ -446,11 +446,11 @@ def test_portal_robot_113_edited_in_place(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("edit-site", "b", "--kind", "domain"), "there is no Site 'b'"),
-        (("edit-site", "a", "--use", "nothing"), "there is no filter rule `nothing`"),
+        (("edit-site", "b", "--kind", "domain"), sentence("robot.no_site_b")),
+        (("edit-site", "a", "--use", "nothing"), sentence("robot.no_filter_rule_nothing")),
         (("edit-site", "a", "--no-use", "drafts"), "has no Use drafts"),
         (("edit-site", "a", "--depth", "3"), "name it with --start"),
-        (("edit-rule", "drafts", "--no-string", "x"), "has no test for 'x'"),
+        (("edit-rule", "drafts", "--no-string", "x"), sentence("robot.no_test_x")),
         (("edit-rule", "drafts", "--by", "regex", "--string", "("), "invalid expression '('"),
     ],
 )

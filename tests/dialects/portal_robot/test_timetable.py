@@ -39,7 +39,7 @@ def test_times(text: str, expected: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("text", ["", "13:00 pm", "0:30 am", "10:60 am", "10 pm", "22:00", "10:00 xm"])
 def test_what_is_no_time(text: str) -> None:
-    with pytest.raises(ScheduleError, match="is no time; write it as"):
+    with pytest.raises(ScheduleError, match=sentence("robot.no_time_write_as")):
         parse_time(text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from requests.auth import HTTPDigestAuth
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError
 from ultracrawl.rules.access.challenge import Challenge, challenges_in
@@ -289,7 +290,7 @@ def test_what_cannot_be_decrypted_says_so_without_the_text(text: str) -> None:
     if text == "changed":
         good = cipher.encrypt("x")
         sealed = good[:-3] + ("A" if good[-3] != "A" else "B") + good[-2:]
-    with pytest.raises(UserError, match="another key, or its text was changed") as caught:
+    with pytest.raises(UserError, match=sentence("access.another_key_text_changed")) as caught:
         cipher.decrypt(sealed)
     assert sealed[5:] not in str(caught.value) or not sealed[5:]
 

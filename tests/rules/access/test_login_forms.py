@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.rules.access.login import Form, Login, login_forms
 from ultracrawl.rules.access.visitors import VisitorPage
@@ -134,7 +135,9 @@ def test_p4_a_login_does_not_show_its_values() -> None:
     ("entry", "problem"),
     [
         pytest.param({}, "Field required|missing", id="nothing"),
-        pytest.param({"fields": {"a": "b"}}, "neither `action` nor a `page`", id="fast_221-nowhere"),
+        pytest.param(
+            {"fields": {"a": "b"}}, sentence("access.neither_action_nor_page"), id="fast_221-nowhere"
+        ),
         pytest.param(
             {"fields": {"a": "b"}, "page": URL, "autofill": False},
             "neither `action` nor",
@@ -142,7 +145,9 @@ def test_p4_a_login_does_not_show_its_values() -> None:
         ),
         pytest.param({"fields": {"a": "b"}, "page": "login"}, "not an absolute URL", id="relative"),
         pytest.param(
-            {"fields": {"a": "b"}, "page": URL, "sites": ["http://x/"]}, "not the name of a host", id="site"
+            {"fields": {"a": "b"}, "page": URL, "sites": ["http://x/"]},
+            sentence("access.not_name_host"),
+            id="site",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.sources.sections.fetching.access_options import ProxyServer
@@ -83,13 +84,13 @@ def test_addresses_of_proxies(written: str, address: str) -> None:
 
 @pytest.mark.parametrize("written", ["http://u:p@proxy:3128", "http://proxy:3128/path", ""])
 def test_what_is_no_address_of_a_proxy(written: str) -> None:
-    with pytest.raises(ValueError, match="this is not the address of a proxy"):
+    with pytest.raises(ValueError, match=sentence("access.not_address_proxy")):
         ProxyServer(url=written)
 
 
 @pytest.mark.parametrize("written", ["socks5://proxy:1080", "socks4a://proxy", "ftp://proxy:21"])
 def test_fast_25_proxies_of_other_kinds_are_refused_with_a_reason(written: str) -> None:
-    with pytest.raises(ValueError, match="only HTTP proxies are supported"):
+    with pytest.raises(ValueError, match=sentence("access.only_http_proxies_supported")):
         ProxyServer(url=written)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.sentences import sentence
 
 from ultracrawl.content.reader import PageHeaders
 from ultracrawl.model import Document
@@ -106,25 +107,35 @@ def test_without_rules_nothing_is_looked_for(tmp_path: Path) -> None:
     ("extract", "problem"),
     [
         pytest.param({"label": "Sales"}, "write `=Sales` for a constant", id="plain text"),
-        pytest.param({"label": "{host"}, "a brace has no partner", id="open brace"),
+        pytest.param({"label": "{host"}, sentence("attributes.brace_no_partner"), id="open brace"),
         pytest.param({"label": "{host.__class__!r}"}, "names no field", id="format tricks"),
         pytest.param({"label": {"regexp": "("}}, "cannot be used", id="expression"),
         pytest.param({"label": {"css": "p["}}, "is no CSS selector", id="css"),
         pytest.param({"label": {"xpath": "//a["}}, "is no XPath 1.0 expression", id="xpath"),
-        pytest.param({"label": {"xpath": "foo()"}}, "there is no function foo()", id="xpath function"),
         pytest.param(
-            {"label": {"xpath": "//p[foo(.)]"}}, "there is no function foo()", id="xpath inner function"
-        ),
-        pytest.param({"label": {"xpath": "//p[$x]"}}, "there is no variable $x", id="xpath variable"),
-        pytest.param(
-            {"label": {"xpath": "zzz:test()"}}, "there is no namespace prefix zzz:", id="xpath prefix"
+            {"label": {"xpath": "foo()"}}, sentence("attributes.no_function_foo"), id="xpath function"
         ),
         pytest.param(
-            {"label": {"xpath": "//svg:path"}}, "there is no namespace prefix svg:", id="xpath element prefix"
+            {"label": {"xpath": "//p[foo(.)]"}},
+            sentence("attributes.no_function_foo"),
+            id="xpath inner function",
+        ),
+        pytest.param(
+            {"label": {"xpath": "//p[$x]"}}, sentence("attributes.no_variable_x"), id="xpath variable"
+        ),
+        pytest.param(
+            {"label": {"xpath": "zzz:test()"}},
+            sentence("attributes.no_namespace_prefix_zzz"),
+            id="xpath prefix",
+        ),
+        pytest.param(
+            {"label": {"xpath": "//svg:path"}},
+            sentence("attributes.no_namespace_prefix_svg"),
+            id="xpath element prefix",
         ),
         pytest.param(
             {"label": {"xpath": "string(document('file:///etc/passwd'))"}},
-            "there is no function document()",
+            sentence("attributes.no_function_document"),
             id="xpath document",
         ),
         pytest.param(

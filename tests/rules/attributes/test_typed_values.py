@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import change_to_line
@@ -38,5 +39,5 @@ def test_ultra_search_5_2_any_value_by_its_type(
 @pytest.mark.parametrize("value", [None, {"a": 1}, b"x", ["nested"]], ids=repr)
 def test_what_could_not_be_read_again_never_enters_the_cache(value: object) -> None:
     document = IndexDocument("site", "http://a.example/", "A", "a", {"Author": [value]})  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="is not an attribute value"):
+    with pytest.raises(TypeError, match=sentence("attributes.not_attribute_value")):
         change_to_line(1, document)

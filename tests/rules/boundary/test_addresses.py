@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv6Address
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.sentences import sentence
 
 from ultracrawl.rules.boundary.addresses import AddressPolicy, IntranetHosts
 from ultracrawl.rules.boundary.rules import RuleError
@@ -32,7 +33,7 @@ REFUSED = [
     ("169.254.169.254", "cloud metadata"),
     ("fd00:ec2::254", "cloud metadata"),
     ("168.63.129.16", "cloud metadata"),
-    ("100.64.0.1", "shared by a carrier (CGNAT)"),
+    ("100.64.0.1", sentence("boundary.shared_carrier_cgnat")),
     ("224.0.0.1", "multicast"),
     ("ff02::1", "multicast"),
     ("255.255.255.255", "reserved"),

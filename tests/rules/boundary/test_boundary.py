@@ -507,7 +507,7 @@ def test_address_masks_ask_for_the_addresses_of_a_host() -> None:
         (BoundaryRules(domains=(suffix("http://a.b/x"),)), "write a.b alone"),
         (BoundaryRules(domains=(DomainRule(Kind.IPMASK, "192.0.2.0/33"),)), "/33 is not a number"),
         (BoundaryRules(uris=(UriRule(Kind.EXACT, "/a"),)), "not an absolute URL"),
-        (BoundaryRules(uris=(UriRule(Kind.DOMAIN, "a.b"),)), "exact, prefix, suffix or regexp"),
+        (BoundaryRules(uris=(UriRule(Kind.DOMAIN, "a.b"),)), sentence("boundary.exact_prefix_suffix_regexp")),
         (BoundaryRules(paths=(PathRules("http://h/", ("/a",)),)), "not a host name"),
         (BoundaryRules(paths=(PathRules("h", ("",)),)), "no text"),
     ],

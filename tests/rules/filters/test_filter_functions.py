@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from support.filters import Filters, page
 from support.named import named
+from support.sentences import sentence
 
 from ultracrawl.model import NO_CAUSE, CauseCode, Page
 from ultracrawl.rules.filters import FilterHandle, ResourceHandle
@@ -582,7 +583,7 @@ def test_soif_without_attributes(data: bytes) -> None:
     "data", [b"@D { u\na{9}:\tx\n}\n", b"@D { u\nno attribute\n}\n"], ids=["short", "no attribute"]
 )
 def test_broken_soif_is_said(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"ends before its size|neither an attribute"):
+    with pytest.raises(ValueError, match=sentence("filters.ends_before_size_neither_attribute")):
         list(read_soif(data))
 
 

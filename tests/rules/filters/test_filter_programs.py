@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.filters import Filters, page
 from support.named import named
+from support.sentences import sentence
 
 from ultracrawl.model import CauseCode, Decision
 from ultracrawl.rules.filters.custom import own_function
@@ -230,7 +231,7 @@ MISTAKES = {
     "portal_robot_63-filter-by-md5 under MetaData": (
         "MetaData fn=filter-by-md5",
         G,
-        "is not allowed under MetaData",
+        sentence("filters.not_allowed_under_metadata"),
     ),
     "portal_robot_64-two filter-by-md5": (
         "Data fn=generate-md5\nData fn=filter-by-md5\nData fn=filter-by-md5",

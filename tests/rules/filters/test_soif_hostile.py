@@ -8,6 +8,7 @@ from mmap import mmap
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.sentences import sentence
 
 from ultracrawl.rules.filters.soif import SoifError, read_soif, write_soif
 
@@ -17,8 +18,8 @@ GOOD = b"@DOCUMENT { http://h/a\ntitle{1}:\tT\n}\n"
 @pytest.mark.parametrize(
     ("data", "place", "problem"),
     [
-        (GOOD + b"@D { u\na{9}:\tx\n}\n", "line 5, byte 44", "ends before its size of 9 bytes"),
-        (GOOD + b"@D { u\na{2}:\txyz\n}\n", "line 5, byte 52", "goes on behind its size of 2 bytes"),
+        (GOOD + b"@D { u\na{9}:\tx\n}\n", "line 5, byte 44", sentence("filters.ends_before_size_9_bytes")),
+        (GOOD + b"@D { u\na{2}:\txyz\n}\n", "line 5, byte 52", sentence("filters.goes_on_behind_size_2")),
         (GOOD + b"@D { u\na{999999999999}:\tx\n}\n", "line 5, byte 44", "too much"),
         (GOOD + b"@D { u\na{99999999999999}:\tx\n}\n", "line 5, byte 44", "neither an attribute"),
         (GOOD + b"@D { u\na{1}:\tx\n", "line 5, byte 51", "neither an attribute"),

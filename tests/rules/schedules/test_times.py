@@ -8,6 +8,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.rules.schedules.times import (
     LOCAL_ZONE,
@@ -166,7 +167,7 @@ def test_the_local_zone_is_that_of_the_machine(monkeypatch: pytest.MonkeyPatch) 
     "text", ["* * * *", "0 0 3 * * *", "0 25 * * *", "@daily", "", "0 0 30 2 *", "a b c d e"]
 )
 def test_what_is_no_cron_expression_says_what_to_write(text: str) -> None:
-    with pytest.raises(ScheduleError, match="minute, hour, day of the month"):
+    with pytest.raises(ScheduleError, match=sentence("schedules.minute_hour_day_month")):
         check_expression(text)
 
 

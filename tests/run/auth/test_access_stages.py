@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.run.auth.stages import access_stages
 from ultracrawl.sources import DataSource, compile_source
@@ -35,8 +36,8 @@ CERTIFICATE = "client_certificates.c: the certificate is sent if the server requ
         (
             "https://b.example/x",
             [
-                "logins.club: it is requested with the session of this login",
-                "proxy.bypass: it is requested without a proxy",
+                sentence("access.logins_club_requested_session_login"),
+                sentence("access.proxy_bypass_requested_without_proxy"),
             ],
         ),
         ("http://c.example/", [PROXY]),

@@ -15,6 +15,7 @@ from support.ntlm_site import log_of as ntlm_log
 from support.ntlm_site import ntlm_site
 from support.project import Workspace
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request
 from support.site import Site
 from support.twisted_guard import guarded_site
@@ -269,7 +270,7 @@ def test_without_an_entry_a_protected_page_is_401(site: Site, url: str, workspac
     [
         pytest.param("${NOT_THERE}", {}, "the environment variable NOT_THERE is not set", id="variable"),
         pytest.param("file:none.txt", {}, "cannot be read", id="file"),
-        pytest.param("{aes}AAAA", {}, "`key_file` of the project names no key", id="no-key"),
+        pytest.param("{aes}AAAA", {}, sentence("access.key_file_project_names_no"), id="no-key"),
     ],
 )
 def test_a_secret_that_cannot_be_read_is_the_users_mistake(

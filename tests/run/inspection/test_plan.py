@@ -8,6 +8,7 @@ import pytest
 from support.crawled import CrawledProjects
 from support.named import named
 from support.project import LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 
@@ -48,12 +49,12 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, int], bool]] = {
     ),
     "canonical form": (
         {"urls": {"normalise": ["session_ids"]}},
-        {"urls: it has another canonical form now": 1},
+        {sentence("plan.urls_another_canonical_form_now"): 1},
         True,
     ),
     "rewriting": (
         {"urls": {"rewrite_rules": ["@/b/@/a/@"]}},
-        {"urls: it has another canonical form now": 2},
+        {sentence("plan.urls_another_canonical_form_now"): 2},
         True,
     ),
     "recipe": ({"default_language": "de"}, {}, True),

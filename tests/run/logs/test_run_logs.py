@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.in_process import InProcessWorkspace
 from support.project import LOOPBACK, Workspace
+from support.sentences import sentence
 from support.site import Site
 
 
@@ -127,6 +128,6 @@ def test_the_messages_of_links_and_types_are_in_the_log__ultra_search_74_14_2(
         "30027 URL outside the boundary: http://elsewhere.invalid/ (",
         "30030 malformed URL: http://[ (",
         "30054 excessively long URL: /long?xxx",
-        "30126 binary document reported as text",
+        sentence("logs.30126_binary_document_reported_as"),
     ):
         assert line in text

@@ -387,7 +387,9 @@ def test_what_cannot_be_approved(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        pytest.param(["http://x.example/"], "does not wait for approval", id="approve-unknown"),
+        pytest.param(
+            ["http://x.example/"], sentence("approval.does_not_wait_approval"), id="approve-unknown"
+        ),
         pytest.param(["--remove", "http://x.example/"], "is not known", id="remove-unknown"),
         pytest.param(["--restore", "http://x.example/"], "was not removed", id="restore-unknown"),
         pytest.param(["--regexp", "(a"], "(a", id="bad-expression"),

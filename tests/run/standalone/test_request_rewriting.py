@@ -10,6 +10,7 @@ import pytest
 from run.standalone.chain import Chain, page
 from scrapy import Request
 from scrapy.http import Response
+from support.sentences import sentence
 
 from ultracrawl.rules.boundary import Candidate, UrlRewriter
 
@@ -162,7 +163,7 @@ def test_what_becomes_no_url_is_dropped() -> None:
         ),
         (
             {"REWRITER": "rewriters_of_a_test.Chain"},
-            "is no subclass of ultracrawl.rules.boundary.UrlRewriter",
+            sentence("scrapy.no_subclass_ultracrawl_rules_boundary"),
         ),
         (
             {"REWRITER": "rewriters_of_a_test.Unopened"},

@@ -36,12 +36,12 @@ def test_fast_24_every_request_has_the_headers(site: Site, url: str, workspace: 
 @pytest.mark.parametrize(
     ("header", "problem"),
     [
-        pytest.param("Authorization", "would be sent to every server", id="P4-authorization"),
-        pytest.param("cookie", "would be sent to every server", id="P4-cookie"),
-        pytest.param("User-Agent", "has an option of its own", id="user-agent"),
-        pytest.param("Content-Length", "is made by the crawler itself", id="framing"),
-        pytest.param("Host", "is made by the crawler itself", id="host"),
-        pytest.param("a b", "is not the name of a header", id="no-name"),
+        pytest.param("Authorization", sentence("http.would_sent_every_server"), id="P4-authorization"),
+        pytest.param("cookie", sentence("http.would_sent_every_server"), id="P4-cookie"),
+        pytest.param("User-Agent", sentence("http.option_own"), id="user-agent"),
+        pytest.param("Content-Length", sentence("http.made_crawler_itself"), id="framing"),
+        pytest.param("Host", sentence("http.made_crawler_itself"), id="host"),
+        pytest.param("a b", sentence("http.not_name_header"), id="no-name"),
     ],
 )
 def test_headers_that_cannot_be_set(workspace: Workspace, header: str, problem: str) -> None:

@@ -159,11 +159,11 @@ def test_a_secret_that_is_not_there_keeps_the_crawl_from_beginning(fed: Workspac
         ("{type: jsonl}", "`path` is missing"),
         ("{type: http, path: x}", "`url` is missing"),
         ("{type: jsonl, path: x, url: 'https://a.example/'}", "`url` has no effect"),
-        ("{type: http, url: 'ftp://a.example/'}", "not the URL of a web server"),
+        ("{type: http, url: 'ftp://a.example/'}", sentence("feeding.not_url_web_server")),
         ("{type: solr}", "`url` is missing"),
         ("{type: http, url: 'https://a.example/', collection: x}", "`collection` has no effect"),
         ("{type: typesense, url: 'https://a.example/', collection: 'a b'}", "`a b`"),
-        ("{type: http, url: 'https://u:geheim@a.example/'}", "not the URL of a web server"),
+        ("{type: http, url: 'https://u:geheim@a.example/'}", sentence("feeding.not_url_web_server")),
         ("{type: ftp, url: 'https://a.example/'}", "type"),
     ],
 )

@@ -201,8 +201,8 @@ def test_a_slash_at_the_end_leads_to_a_path_alone(workspace: InProcessWorkspace,
     ("body", "detail"),
     [
         ('{"forse": true}', "forse: Extra inputs"),
-        ('{"force":', "the body is not valid JSON at character 10"),
-        ("force", "the body is not valid JSON at character 1"),
+        ('{"force":', sentence("api.body_not_valid_json_at")),
+        ("force", sentence("api.body_not_valid_json_at_2")),
         ('["force"]', "body: Input should be"),
     ],
 )
@@ -296,7 +296,7 @@ def test_a_certificate_that_cannot_be_used_is_named(api: Api, tmp_path: Path) ->
     with pytest.raises(UserError, match=r"none\.pem: No such file"):
         make_server(api.app, tmp_path / "none.pem", key)
     for wrong in ((key, key), (certificate, None), (certificate, certificate)):
-        with pytest.raises(UserError, match="are not a certificate and its key"):
+        with pytest.raises(UserError, match=sentence("api.not_certificate_key")):
             make_server(api.app, *wrong)
 
 

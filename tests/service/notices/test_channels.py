@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 from support.resource import Reply
+from support.sentences import sentence
 from support.server import Request, Server
 from support.verbs import mistyped
 
@@ -118,7 +120,7 @@ def test_a_webhook_may_be_a_secret(folder: Path, monkeypatch: pytest.MonkeyPatch
         allowed.send([NOTICE])
     assert len(got) == 1
     monkeypatch.setenv("CHAT_HOOK", "nonsense://secret-words")
-    with pytest.raises(UserError, match=r"^notices\.to\.chat\.webhook: this is not the URL of a web server$"):
+    with pytest.raises(UserError, match="^" + re.escape(sentence("notices.no_webhook_url")) + "$"):
         open_channels(define(chat=way))
 
 
@@ -157,8 +159,8 @@ def test_unknown_ways_are_named(folder: Path) -> None:
     [
         ({}, "this names no channel"),
         ({"command": "x", "url": "json://a"}, "are two channels"),
-        ({"command": "x", "networks": ["10.0.0.0/8"]}, "only has an effect with `webhook`"),
-        ({"webhook": "ftp://a.example/"}, "is not the URL of a web server"),
+        ({"command": "x", "networks": ["10.0.0.0/8"]}, sentence("notices.only_effect_webhook")),
+        ({"webhook": "ftp://a.example/"}, sentence("notices.not_url_web_server")),
         ({"command": "x", "kinds": ["run-faild"]}, "run-faild"),
     ],
 )

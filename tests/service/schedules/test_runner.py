@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from support import schedules
 from support.schedules import VirtualClock, only, opened_schedules, pass_by, plan, report, run_virtual
+from support.sentences import sentence
 
 from ultracrawl.errors import StateError, UserError, WorkError
 from ultracrawl.model import ScheduleStatus
@@ -344,7 +345,7 @@ def test_a_schedule_is_disabled_and_enabled(store: SqlScheduleStore) -> None:
             runner.find_schedule("nightly").disable()
             await pass_by(2 * DAY)
             assert (only(runner).status, only(runner).next_run) == (ScheduleStatus.DISABLED, None)
-            with pytest.raises(UserError, match="is disabled; enable it first"):
+            with pytest.raises(UserError, match=sentence("schedules.disabled_enable_first")):
                 runner.find_schedule("nightly").launch_by_hand()
             runner.find_schedule("nightly").enable()
             await pass_by(DAY)

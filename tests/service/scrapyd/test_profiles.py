@@ -277,7 +277,7 @@ async def test_one_whose_scrapyd_is_silent_for_too_long_has_failed_and_was_not_s
 @played
 async def test_mistakes_are_reported_in_one_line(scene: Scene) -> None:
     scrapyd = scene.scrapyd
-    with pytest.raises(UserError, match="there is no profile 'south'"):
+    with pytest.raises(UserError, match=sentence("scrapyd.no_profile_south")):
         await scene.launcher.launch(CrawlOrder("handbook", profile="south"))
     scrapyd.spiders = ()
     with pytest.raises(WorkError, match=f"^profile 'north': the Scrapyd at {scrapyd.url} refuses: spider"):

@@ -71,7 +71,9 @@ def test_interrupted_crawls_of_several_sources_name_the_command_that_goes_on(
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize(("words", "again"), [([], "ultracrawl crawl a b c"), (["b"], "ultracrawl crawl b")])
+@pytest.mark.parametrize(
+    ("words", "again"), [([], sentence("service.ultracrawl_crawl_b_c")), (["b"], "ultracrawl crawl b")]
+)
 def test_an_interrupt_before_a_run_has_begun(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, words: list[str], again: str
 ) -> None:

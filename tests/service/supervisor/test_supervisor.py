@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
@@ -481,5 +482,5 @@ def test_a_disk_that_is_full_at_the_start_is_named_with_the_file(
     (tmp_path / "ultracrawl.yaml").write_text("sources: {a: {start_urls: ['https://a.example/']}}\n")
     definitions = Definitions(str(tmp_path / "ultracrawl.yaml"))
     monkeypatch.setattr(os, "pwrite", full)
-    with pytest.raises(WorkError, match=r"service\.lock cannot be written: the disk is full"):
+    with pytest.raises(WorkError, match=re.escape(sentence("service.lock_on_a_full_disk"))):
         serve(definitions, ServeOptions(port=0))

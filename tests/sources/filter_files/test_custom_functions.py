@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.sentences import sentence
 
 from ultracrawl.rules.filters import filter_function
 from ultracrawl.rules.filters.function import Robot
@@ -58,14 +59,18 @@ def test_all_marked_functions_of_a_module_are_loaded_by_their_names(module: str)
 
 
 MISTAKES = {
-    "stands elsewhere": ("Data fn=by-department name=A", "is not allowed under Data", "Generate"),
+    "stands elsewhere": (
+        "Data fn=by-department name=A",
+        sentence("robot.not_allowed_under_data"),
+        "Generate",
+    ),
     "lacks a parameter": ("Generate fn=by-department", "lacks name", "name=VALUE"),
     "unknown parameter": (
         "Generate fn=by-department name=A nam=B",
         "by-department takes no parameter `nam`",
         "it takes name, also",
     ),
-    "not marked": ("Generate fn=unmarked", "there is no function `unmarked`", "load your own"),
+    "not marked": ("Generate fn=unmarked", sentence("robot.no_function_unmarked"), "load your own"),
 }
 
 
@@ -98,5 +103,5 @@ def test_modules_that_cannot_be_used_are_said_in_a_line(module: str, words: str,
 
 
 def test_a_directive_that_there_is_not_is_refused_where_it_is_written() -> None:
-    with pytest.raises(ValueError, match="'Enum' is no directive of a filter; write one of Setup, MetaData"):
+    with pytest.raises(ValueError, match=sentence("robot.enum_no_directive_filter_write")):
         filter_function(under=["Enum"])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.project import ROOT
+from support.sentences import sentence
 
 from ultracrawl.errors import UserError
 from ultracrawl.model.answer import StoredAnswer
@@ -166,7 +167,7 @@ def test_a_killed_crawl_leaves_whole_batches_and_no_items(path: Path) -> None:
 
 def test_one_crawl_of_a_spider_at_a_time(path: Path) -> None:
     state = SpiderState(path, "s")
-    with pytest.raises(UserError, match="'s' is being crawled by another process"):
+    with pytest.raises(UserError, match=sentence("stores.s_being_crawled_another_process")):
         SpiderState(path, "s")
     state.close()
 

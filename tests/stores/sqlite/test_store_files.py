@@ -33,7 +33,7 @@ def filled(path: Path | str, *keys: int) -> SqliteStore:
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "s.sqlite").write_bytes(b"certainly not a database" * 100)
-    with pytest.raises(StateError, match="file is not a database"):
+    with pytest.raises(StateError, match=sentence("stores.file_not_database")):
         SqliteStore(tmp_path / "s.sqlite", "s")
 
 
@@ -66,7 +66,7 @@ def test_a_full_disk_is_one_line_for_all_its_files(tmp_path: Path) -> None:
 def test_a_copy_to_a_full_disk_names_the_target(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     SqliteStore(path, "s").close()
     monkeypatch.setattr("ultracrawl.stores.sqlite.copying.is_disk_full", lambda error, path: True)
-    with pytest.raises(OSError, match="No space left on device") as raised:
+    with pytest.raises(OSError, match=sentence("stores.no_space_left_on_device")) as raised:
         copy_database(path, path.parent / "none" / "copy.sqlite")
     assert raised.value.filename.endswith("copy.sqlite")
 
