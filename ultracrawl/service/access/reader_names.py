@@ -8,13 +8,12 @@ from itertools import chain
 from ultracrawl.rules.access.readers import is_typed, without_type
 from ultracrawl.service.access.tokens import Token, TokenStore
 from ultracrawl.service.access.users import User, UserStore
-from ultracrawl.sources import Project
+from ultracrawl.sources import DataSource, Project
 
 
 def defined_readers(project: Project) -> tuple[str, ...]:
     """Return the readers that definitions name in `acl` and `acl_paths`, by name."""
-    lists = (names for one in project.known_sources.values() for names in (one.acl, *one.acl_paths.values()))
-    return tuple(sorted({name for names in lists for name in names if name.strip() == name}))
+    return tuple(sorted({name for source in project.known_sources.values() for name in _readers_of(source)}))
 
 
 def has_outside_users(project: Project) -> bool:
@@ -53,7 +52,12 @@ def readers_of_nobody(
         return
     principals = sorted(given_principals(users.all_users(), tokens.all_tokens()))
     for name, source in project.known_sources.items():
-        named = dict.fromkeys(chain(source.acl, *source.acl_paths.values()))
-        untyped = [one for one in named if not is_typed(one) and one.strip() == one]
+        untyped = [one for one in _readers_of(source) if not is_typed(one)]
         for reader, principal in near_misses(untyped, principals):
             yield name, reader, principal
+
+
+def _readers_of(source: DataSource) -> list[str]:
+    """Return the readers that `acl` and `acl_paths` name, each once; those with blanks around them match nobody."""
+    named = dict.fromkeys(chain(source.acl, *source.acl_paths.values()))
+    return [name for name in named if name.strip() == name]

@@ -83,8 +83,8 @@ def is_unknown(accounts: Accounts, project: Project, text: str) -> bool:
 
 def why_unseen(requester: Requester, readers: tuple[str, ...]) -> Sight:
     """Return why somebody does not see an indexed document; `readers` are those of the definition."""
-    if near_misses(requester.principals or (), readers):
-        return Sight.NEAR_MISS
     if not readers or set(readers) & set(requester.principals or ()):
         return Sight.OWN_READERS
+    if near_misses(requester.principals or (), readers):
+        return Sight.NEAR_MISS
     return Sight.NO_READERS if readers == (NOBODY,) else Sight.OTHER_READERS
