@@ -70,7 +70,7 @@ def check_password(name: str, password: str) -> None:
 
 
 def new_password() -> str:
-    """Return a password that nobody guesses, for a user who has to change it."""
+    """Return a random password, with 120 bits."""
     return secrets.token_urlsafe(15)
 
 

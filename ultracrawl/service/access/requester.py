@@ -48,12 +48,16 @@ class Requester:
     principals: tuple[str, ...] | None
     """Users and groups whose documents are shown, beside public ones; None: all documents."""
     sources: tuple[str, ...] | None = None
-    """The only sources that exist for this requester; None: all."""
+    """The only sources in which it finds documents; None: all. A role is not limited by it."""
 
     @property
     def uses_forms(self) -> bool:
         """Whether its browser is known by what it sends by itself, so that changes need a CSRF token as well."""
         return self.kind in (RequesterKind.USER, RequesterKind.PROXIED)
+
+    def finds_in(self, source: str) -> bool:
+        """Return whether it finds documents of a source, as far as their readers allow."""
+        return self.sources is None or source in self.sources
 
     def allows(self, needed: Role) -> bool:
         """Return whether it has the rights of a role."""

@@ -52,7 +52,7 @@ def first_crawl(state: ApiState, requester: Requester, now: float) -> FirstCrawl
         one
         for one in state.supervisor.sources()
         if one.phase in _ACTIVE
-        and (requester.sources is None or one.name in requester.sources)
+        and requester.finds_in(one.name)
         and one.last_end is None
         and not _was_crawled(state, one.name)
     ]

@@ -94,7 +94,7 @@ def site_title(request: Request) -> str:
         return project.search_page.title
     hosts: set[str] = set()
     for name, source in project.known_sources.items():
-        if requester.sources is None or name in requester.sources:
+        if requester.finds_in(name):
             hosts.update(map(host_of, source.start_urls[:_MOST_STARTS] or ("",)))
         if len(hosts) > 1:
             return ""

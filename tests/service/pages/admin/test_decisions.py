@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from lxml.html import document_fromstring
-from service.pages.admin.conftest import Administration, led_to, texts
+from service.access.conftest import Browser
+from service.pages.admin.conftest import PASSWORD, Administration, led_to, texts
 from support.crawled import CrawledProjects
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
@@ -51,6 +52,15 @@ def test_a_document_is_approved_after_a_look_at_its_text(waiting: Administration
     assert waiting.press(all_three) == 409, "two wait, and not three"
     assert waiting.press(waiting.form("approvals", "approve")) == 303
     assert not waiting.get(PAGE).cssselect(".documents li")
+
+
+def test_who_finds_documents_of_other_sources_alone_reads_none_here(waiting: Administration) -> None:
+    waiting.users.add_user("lee", Role.EDITOR, PASSWORD, (), ("other",))
+    browser = Browser(waiting)  # type: ignore[arg-type] # it asks for the application only
+    browser.log_in("lee")
+    listed = document_fromstring(browser.get(PAGE).text)
+    assert len(listed.cssselect(".documents li")) == 3
+    assert not listed.cssselect(".preview")
 
 
 def test_documents_are_chosen_by_their_boxes(waiting: Administration, url: str) -> None:

@@ -143,7 +143,9 @@ def _pending(store: Store, record: UrlRecord) -> IndexDocument | None:
 def _previewed(
     record: UrlRecord, cause: str, document: IndexDocument | None, requester: Requester
 ) -> WaitingDocument:
-    """Return a document with the beginning of its text, unless only some may see it: its readers are not known here."""
-    if document is None or (document.acl and requester.principals is not None):
+    """Return a document, with the beginning of its text where the requester may see it for sure."""
+    if document is None or not requester.finds_in(document.source):
+        return WaitingDocument(record, cause)
+    if document.acl and requester.principals is not None:  # its readers are not known here
         return WaitingDocument(record, cause)
     return WaitingDocument(record, cause, document.title, document.text[:_PREVIEW])

@@ -13,6 +13,7 @@ from ultracrawl.service.access.sites import origin_of
 from ultracrawl.service.access.tokens import expiry
 from ultracrawl.service.api.access import Administrator, Form, State
 from ultracrawl.service.api.audit import Details, note_target
+from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.pages.admin.records.grants import (
     Person,
     Problems,
@@ -111,7 +112,7 @@ def _end(form: dict[str, str], problems: Problems) -> float | None:
 
 
 def _made(
-    state: State,
+    state: ApiState,
     form: dict[str, str],
     rights: Rights,
     ends: float | None,

@@ -182,7 +182,7 @@ async def _sight(
         return Seen(Sight.NOT_INDEXED, who)
     # In a thread, because it may ask a directory.
     requester = await to_thread.run_sync(requester_named, state.accounts, state.project, who)
-    if requester.sources is not None and source.name not in requester.sources:
+    if not requester.finds_in(source.name):
         is_public = requester.kind is RequesterKind.PUBLIC
         return Seen(Sight.NOT_PUBLIC if is_public else Sight.OTHER_SOURCES, requester.name)
     try:
