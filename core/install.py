@@ -60,7 +60,7 @@ def install() -> Outcome:
         return Outcome.OLD_COMPILER
     print(
         f"Compiling the core of the index with Rust {'.'.join(map(str, version))}: "
-        "about a minute on two processors. Ctrl-C leaves it out.",
+        "one to three minutes on two processors. Ctrl-C leaves it out.",
         flush=True,
     )
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(CORE)]
